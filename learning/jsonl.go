@@ -1,0 +1,142 @@
+package learning
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// LineError is one line of a JSON Lines file that could not be taken.
+type LineError struct {
+	Line int // counted from 1
+	Err  error
+}
+
+func (e LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// maxLine bounds one line of an import, in bytes.
+const maxLine = 1 << 20
+
+// record is a line as it may be written by hand: only category and rule are required, times may be left out.
+type record struct {
+	ID            string     `json:"id"`
+	Status        string     `json:"status"`
+	Project       string     `json:"project"`
+	Category      string     `json:"category"`
+	Rule          string     `json:"rule"`
+	Mistake       string     `json:"mistake"`
+	Correction    string     `json:"correction"`
+	Skill         string     `json:"skill"`
+	Wiki          string     `json:"wiki"`
+	Host          string     `json:"host"`
+	Session       string     `json:"session"`
+	Observations  int        `json:"observations"`
+	TimesInjected int        `json:"times_injected"`
+	TimesApplied  int        `json:"times_applied"`
+	CreatedAt     *time.Time `json:"created_at"`
+	ValidFrom     *time.Time `json:"valid_from"`
+	ValidTo       *time.Time `json:"valid_to"`
+	Rank          any        `json:"rank"` // `learn search --json` adds it; an import of that output ignores it
+}
+
+// ReadJSONL reads learnings, one JSON object a line. Good lines are returned even when others are bad; every bad line is
+// reported with its number. The error is for the reading itself. Blank lines and a byte order mark are skipped; an
+// unknown field makes a line bad, since a misspelt one would be lost without a word. A status other than approved must
+// be written out; an absent one means approved, since a person chose the file.
+func ReadJSONL(r io.Reader, now time.Time) ([]Learning, []LineError, error) {
+	var (
+		out []Learning
+		bad []LineError
+	)
+	br := bufio.NewReaderSize(r, 64<<10)
+	for n := 1; ; n++ {
+		line, tooLong, err := readLine(br)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return out, bad, fmt.Errorf("read learnings at line %d: %w", n, err)
+		}
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
+		switch {
+		case tooLong:
+			bad = append(bad, LineError{n, fmt.Errorf("longer than %d bytes", maxLine)})
+		case len(bytes.TrimSpace(line)) > 0:
+			l, lerr := parseRecord(line, now)
+			if lerr != nil {
+				bad = append(bad, LineError{n, lerr})
+			} else {
+				out = append(out, l)
+			}
+		}
+		if err != nil {
+			return out, bad, nil
+		}
+	}
+}
+
+func readLine(br *bufio.Reader) (line []byte, tooLong bool, err error) {
+	for {
+		part, more, err := br.ReadLine()
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if len(line) > maxLine {
+			line, tooLong = nil, true
+		}
+		if err != nil || !more {
+			return line, tooLong, err
+		}
+	}
+}
+
+func parseRecord(line []byte, now time.Time) (Learning, error) {
+	if !utf8.Valid(line) {
+		return Learning{}, errors.New("not valid UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	var rec record
+	if err := dec.Decode(&rec); err != nil {
+		return Learning{}, fmt.Errorf("not a learning: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if dec.More() {
+		return Learning{}, errors.New("more than one JSON value on the line")
+	}
+	l := Learning{
+		ID: rec.ID, Status: Approved, Project: rec.Project, Category: strings.TrimSpace(rec.Category), Rule: strings.TrimSpace(rec.Rule),
+		Mistake: strings.TrimSpace(rec.Mistake), Correction: strings.TrimSpace(rec.Correction), Skill: strings.TrimSpace(rec.Skill),
+		Wiki: strings.TrimSpace(rec.Wiki), Host: rec.Host, Session: rec.Session,
+		Observations: max(rec.Observations, 1), TimesInjected: rec.TimesInjected, TimesApplied: rec.TimesApplied,
+		CreatedAt: now.UTC(), ValidTo: rec.ValidTo,
+	}
+	if rec.Status != "" {
+		st, err := ParseStatus(rec.Status)
+		if err != nil {
+			return Learning{}, err
+		}
+		l.Status = st
+	}
+	if rec.CreatedAt != nil {
+		l.CreatedAt = rec.CreatedAt.UTC()
+	}
+	l.ValidFrom = l.CreatedAt
+	if rec.ValidFrom != nil {
+		l.ValidFrom = rec.ValidFrom.UTC()
+	}
+	if rec.TimesApplied < 0 || rec.TimesInjected < 0 || rec.Observations < 0 {
+		return Learning{}, errors.New("a counter is negative")
+	}
+	if l.ValidTo != nil && l.ValidTo.Before(l.ValidFrom) {
+		return Learning{}, errors.New("valid_to lies before valid_from")
+	}
+	if err := l.Validate(); err != nil {
+		return Learning{}, err
+	}
+	return l, nil
+}

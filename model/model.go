@@ -1,0 +1,195 @@
+// Package model says what a call to a language model is: request, reply, usage, price, and the kinds of failure. It is
+// the vocabulary that the model clients, the activities and the ledger share; it makes no calls. Failures are *Error
+// values whose Kind decides what happens next.
+package model
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Offline is the provider that needs neither key nor network.
+const Offline = "offline"
+
+// Ref names a model: "provider:model".
+type Ref struct {
+	Provider string
+	Model    string
+}
+
+// String is the name as people write it.
+func (r Ref) String() string {
+	if r.Model == "" {
+		return r.Provider
+	}
+	return r.Provider + ":" + r.Model
+}
+
+// ParseRef reads "provider:model" or a bare provider. A model name may itself contain colons.
+func ParseRef(s string) (Ref, error) {
+	p, m, _ := strings.Cut(strings.TrimSpace(s), ":")
+	if p == "" {
+		return Ref{}, fmt.Errorf("model %q: want provider:model", s)
+	}
+	return Ref{Provider: p, Model: m}, nil
+}
+
+// Message is one turn of a prompt. Role is system, user or assistant.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Request is one call.
+type Request struct {
+	Ref         Ref
+	Stage       string // reflect or judge: what the ledger books the call under
+	Messages    []Message
+	MaxTokens   int     // bound on the reply
+	Temperature float64 // 0 is the provider's most deterministic setting
+	Seed        int64
+	Task        Task // the same request as data; what a model that reads no prose goes by
+}
+
+// Task is a *ReflectTask or a *JudgeTask.
+type Task interface{ task() }
+
+// Trajectory is one train item as the reflecting model sees it.
+type Trajectory struct {
+	ID       string
+	Category string
+	Prompt   string
+	Expected string
+}
+
+// ReflectTask asks for patches to Body that would make the trajectories come out as expected.
+type ReflectTask struct {
+	Body         string
+	Trajectories []Trajectory
+	MaxPatches   int
+}
+
+// JudgeItem is one expected behaviour to look for.
+type JudgeItem struct {
+	ID       string
+	Prompt   string
+	Expected string
+}
+
+// JudgeTask asks of every item whether Body would lead an agent to the expected behaviour.
+type JudgeTask struct {
+	Body  string
+	Items []JudgeItem
+}
+
+func (*ReflectTask) task() {}
+func (*JudgeTask) task()   {}
+
+// Usage is what the provider says a call took, in tokens.
+type Usage struct {
+	Input     int  `json:"input"`
+	Cached    int  `json:"cached,omitempty"` // part of Input that was served from the provider's cache
+	Output    int  `json:"output"`
+	Estimated bool `json:"estimated,omitempty"` // the provider gave none; counted by UTF-8 bytes, rounded up
+}
+
+// Reply is a model's answer.
+type Reply struct {
+	Text   string `json:"text"`
+	Finish string `json:"finish"` // stop, length, content_filter or refusal
+	Usage  Usage  `json:"usage"`
+}
+
+// Client calls one provider. It never retries: Temporal does.
+type Client interface {
+	Complete(ctx context.Context, req Request) (Reply, error)
+}
+
+// Price is in dollars for a million tokens.
+type Price struct {
+	Input  float64
+	Cached float64
+	Output float64
+}
+
+// NanoUSD is money: a billionth of a dollar. Integers add up exactly.
+type NanoUSD int64
+
+// USD converts to dollars.
+func (n NanoUSD) USD() float64 { return float64(n) / 1e9 }
+
+// FromUSD converts from dollars, rounding to the nearest.
+func FromUSD(d float64) NanoUSD { return NanoUSD(math.Round(d * 1e9)) }
+
+// Cost is the price of a usage, rounded up.
+func (p Price) Cost(u Usage) NanoUSD {
+	// dollars for a million tokens = 1000 nanodollars for one
+	fresh := float64(u.Input-u.Cached) * p.Input * 1000
+	return NanoUSD(math.Ceil(fresh + float64(u.Cached)*p.Cached*1000 + float64(u.Output)*p.Output*1000))
+}
+
+// Kind sorts failures by what to do about them.
+type Kind string
+
+// The kinds of failure.
+const (
+	RateLimited  Kind = "rate_limited" // wait as told, try again
+	Unavailable  Kind = "unavailable"  // 5xx, overloaded, network: try again
+	Timeout      Kind = "timeout"      // try again
+	Unauthorised Kind = "unauthorised" // a person has to act
+	Quota        Kind = "quota"        // a person has to act
+	BadRequest   Kind = "bad_request"  // ours to fix
+	NotFound     Kind = "not_found"    // no such model or address
+	TooLong      Kind = "prompt_too_long"
+	Malformed    Kind = "malformed" // the reply is not what the wire format says
+	Refused      Kind = "refused"   // the model or its filter declined
+)
+
+// Error is a failed call.
+type Error struct {
+	Kind       Kind
+	Provider   string
+	Status     int           // HTTP status, 0 if there was none
+	RetryAfter time.Duration // 0 if the provider did not say
+	Err        error
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s: %s", e.Provider, e.Kind)
+	if e.Status != 0 {
+		s += fmt.Sprintf(" (HTTP %d)", e.Status)
+	}
+	return s + ": " + e.Err.Error()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable reports whether the same call may succeed later without anybody's help.
+func (e *Error) Retryable() bool {
+	switch e.Kind {
+	case RateLimited, Unavailable, Timeout, Malformed:
+		return true
+	}
+	return false
+}
+
+// AsError finds the *Error in err's chain.
+func AsError(err error) (*Error, bool) {
+	var e *Error
+	ok := errors.As(err, &e)
+	return e, ok
+}
+
+// InputBound is an upper bound on the tokens of a prompt: its UTF-8 bytes, since no tokenizer makes more than one token
+// of a byte, and a few for each message's frame.
+func InputBound(ms []Message) int {
+	n := 8
+	for _, m := range ms {
+		n += len(m.Content) + len(m.Role) + 8
+	}
+	return n
+}

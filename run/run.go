@@ -1,0 +1,138 @@
+// Package run holds the records of an optimization run as they are kept, shown and reported: the run, its steps, its
+// patches, its spend. It is data with names; it decides nothing and stores nothing.
+package run
+
+import "time"
+
+// Outcome is how a run ended.
+type Outcome string
+
+// The outcomes of a run.
+const (
+	Accepted      Outcome = "accepted"
+	NoImprovement Outcome = "no_improvement"
+	Indecisive    Outcome = "indecisive"
+	Stopped       Outcome = "stopped"
+	Failed        Outcome = "failed"
+	Running       Outcome = "running"
+)
+
+// Run is one optimization of one skill.
+type Run struct {
+	ID         string
+	WorkflowID string
+	SkillKey   string
+	SkillName  string
+	SkillPath  string
+	Provider   string // reflecting model, provider:model
+	Judge      string // judging model
+	Mode       string // judge
+	Goal       string // improve or adopt
+	Seed       int64
+	HashBefore string
+	Manifest   string // hash of the frozen selection manifest
+	Outcome    Outcome
+	StartedAt  time.Time
+	EndedAt    *time.Time
+	Result     *Result
+}
+
+// Counts are learnings by side of the split.
+type Counts struct {
+	Train     int `json:"train"`
+	Selection int `json:"selection"`
+	Test      int `json:"test"`
+}
+
+// Scores are weighted pass rates between 0 and 1; nil where there is no score, which is not a score of zero.
+type Scores struct {
+	Selection *float64 `json:"selection"`
+	Test      *float64 `json:"test"`
+}
+
+// PatchCounts tells what became of the proposed patches.
+type PatchCounts struct {
+	Proposed int `json:"proposed"`
+	Applied  int `json:"applied"`
+	Refused  int `json:"refused"`
+}
+
+// Result is the object that `optimize --json` ends with. Its JSON is a contract.
+type Result struct {
+	RunID         string      `json:"run_id"`
+	WorkflowID    string      `json:"workflow_id"`
+	Skill         string      `json:"skill"`
+	Provider      string      `json:"provider"`
+	Mode          string      `json:"mode"`
+	Outcome       Outcome     `json:"outcome"`
+	StoppedReason string      `json:"stopped_reason"`
+	Learnings     Counts      `json:"learnings"`
+	Baseline      Scores      `json:"baseline"`
+	Final         Scores      `json:"final"`
+	Interval      *[2]float64 `json:"interval"`
+	Epochs        int         `json:"epochs"`
+	Steps         int         `json:"steps"`
+	Accepted      int         `json:"accepted"`
+	Rejected      int         `json:"rejected"`
+	Indecisive    int         `json:"indecisive"`
+	Patches       PatchCounts `json:"patches"`
+	Calls         int         `json:"calls"`
+	SpentUSD      float64     `json:"spent_usd"`
+	BudgetUSD     float64     `json:"budget_usd"`
+	HashBefore    string      `json:"hash_before"`
+	HashAfter     string      `json:"hash_after"`
+	Delivered     string      `json:"delivered"`
+	Path          string      `json:"path"`
+	ProposalPath  *string     `json:"proposal_path"`
+	ReportPath    *string     `json:"report_path"`
+	UIURL         *string     `json:"ui_url"`
+
+	// Additions to the contract.
+	Goal     string   `json:"goal"`
+	Judge    string   `json:"judge"`
+	Why      string   `json:"why"`                // one sentence for a person
+	Notes    []string `json:"notes,omitempty"`    // what the person should know
+	Measures string   `json:"measures,omitempty"` // what the scores measure
+}
+
+// Step is one look at one candidate.
+type Step struct {
+	RunID     string
+	Epoch     int
+	Step      int // counted over the whole run, from 1
+	Try       int // 0 the whole bundle, then the parts that credit assignment tries
+	Parent    string
+	Candidate string // "" when no candidate came about
+	Outcome   string // accepted, rejected, indecisive, empty
+	Reason    string
+	Parent01  *float64 // the parent's score on the selection items
+	Cand01    *float64
+	P         *float64
+	Alpha     *float64
+	Replayed  bool // decided from the rejections on file, unpaid
+}
+
+// PatchRecord is what became of one proposed patch.
+type PatchRecord struct {
+	RunID   string   `json:"run_id"`
+	Step    int      `json:"step"`
+	Key     string   `json:"key"`
+	Op      string   `json:"op"`
+	Anchor  string   `json:"anchor"`
+	Payload string   `json:"payload"`
+	Support int      `json:"support"`
+	Items   []string `json:"items"` // the train items it answers to
+	State   string   `json:"state"` // selected, refused, clipped, then accepted or rejected
+	Reason  string   `json:"reason"`
+}
+
+// Spend sums the ledger of a run by stage.
+type Spend struct {
+	Stage    string
+	Calls    int
+	NanoUSD  int64
+	Input    int
+	Output   int
+	Unknown  int // calls whose outcome is unknown and that count as spent
+	Reserved int // calls in flight
+}

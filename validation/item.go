@@ -1,0 +1,212 @@
+// Package validation turns learnings into items, deals them to train, selection and test, and decides from verdicts
+// whether a candidate is better than its parent. It is pure: no clock, no randomness but a seed's, no input or output.
+// A verdict may be missing, a score may not exist; neither is ever taken for a zero.
+package validation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"whetstone/internal/words"
+	"whetstone/learning"
+)
+
+// Side is the part of the split an item belongs to.
+type Side string
+
+// The three sides. Train items are shown to the reflecting model; selection items decide the gate; test items are
+// sealed until the end.
+const (
+	Train     Side = "train"
+	Selection Side = "selection"
+	Test      Side = "test"
+)
+
+// Item is one thing a skill should lead an agent to.
+type Item struct {
+	ID       string   `json:"id"`   // a hash of kind, prompt and expected
+	Kind     string   `json:"kind"` // llm
+	Category string   `json:"category"`
+	Prompt   string   `json:"prompt"`   // the situation, or the mistake that was made
+	Expected string   `json:"expected"` // what should be done instead
+	Weight   float64  `json:"weight"`   // 1 to 3
+	Cluster  string   `json:"cluster"`  // near-duplicates share it
+	Side     Side     `json:"side"`
+	Learning []string `json:"learnings"` // ids of the learnings it came from
+
+	text string // rule and correction, for comparing
+}
+
+// Excluded is a learning that made no item, and why.
+type Excluded struct {
+	Learning string
+	Rule     string
+	Reason   string // junk, contradiction or bridge
+	With     string // the rule it contradicts
+}
+
+// Reasons for exclusion.
+const (
+	ReasonJunk          = "junk"
+	ReasonContradiction = "contradiction"
+	ReasonBridge        = "bridge"
+)
+
+// FromLearnings makes items of actionable learnings. Learnings without at least three content words in rule and
+// correction together make none; neither do pairs that contradict each other (same subject, opposed polarity), until a
+// review decides between them. The result is sorted by id and does not depend on the order of ls.
+func FromLearnings(ls []learning.Learning) ([]Item, []Excluded) {
+	ls = slices.Clone(ls)
+	slices.SortFunc(ls, func(a, b learning.Learning) int { return strings.Compare(a.ID, b.ID) })
+	var excluded []Excluded
+	var kept []learning.Learning
+	for _, l := range ls {
+		if len(words.Content(l.Rule+" "+l.Correction)) < 3 {
+			excluded = append(excluded, Excluded{Learning: l.ID, Rule: l.Rule, Reason: ReasonJunk})
+			continue
+		}
+		kept = append(kept, l)
+	}
+	against := contradictions(kept)
+	byID := map[string]*Item{}
+	for i, l := range kept {
+		if with, ok := against[i]; ok {
+			excluded = append(excluded, Excluded{Learning: l.ID, Rule: l.Rule, Reason: ReasonContradiction, With: kept[with].Rule})
+			continue
+		}
+		it := newItem(l)
+		if have, ok := byID[it.ID]; ok {
+			have.Learning = append(have.Learning, l.ID)
+			have.Weight = max(have.Weight, it.Weight)
+			continue
+		}
+		byID[it.ID] = &it
+	}
+	items := make([]Item, 0, len(byID))
+	for _, it := range byID {
+		items = append(items, *it)
+	}
+	slices.SortFunc(items, func(a, b Item) int { return strings.Compare(a.ID, b.ID) })
+	cluster(items)
+	return items, excluded
+}
+
+func newItem(l learning.Learning) Item {
+	it := Item{Kind: "llm", Category: l.Category, Prompt: l.Mistake, Expected: l.Correction, Learning: []string{l.ID}, text: l.Rule + "\n" + l.Correction}
+	if it.Prompt == "" {
+		it.Prompt = "A task that touches on " + l.Category + "."
+	}
+	if it.Expected == "" {
+		it.Expected = l.Rule
+	}
+	it.Weight = 1 + math.Min(2, math.Log2(1+float64(max(l.TimesApplied, 0))))
+	it.ID = "i_" + hashParts(it.Kind, it.Prompt, it.Expected)[:16]
+	return it
+}
+
+// contradictions maps the index of a learning to one it contradicts: the same content words (three in four of them)
+// under opposed polarity.
+func contradictions(ls []learning.Learning) map[int]int {
+	type reading struct {
+		content map[string]bool
+		negated bool
+	}
+	rs := make([]reading, len(ls))
+	for i, l := range ls {
+		said := l.Correction
+		if said == "" {
+			said = l.Rule
+		}
+		rs[i] = reading{words.Content(said), words.Negated(said)}
+	}
+	out := map[int]int{}
+	for i := range rs {
+		for j := i + 1; j < len(rs); j++ {
+			if rs[i].negated == rs[j].negated || !sameSubject(rs[i].content, rs[j].content) {
+				continue
+			}
+			if _, ok := out[i]; !ok {
+				out[i] = j
+			}
+			if _, ok := out[j]; !ok {
+				out[j] = i
+			}
+		}
+	}
+	return out
+}
+
+// sameSubject holds when nearly all content words of the shorter advice occur in the longer one, and the longer one does
+// not say much else.
+func sameSubject(a, b map[string]bool) bool {
+	both := 0
+	for t := range a {
+		if b[t] {
+			both++
+		}
+	}
+	small, large := min(len(a), len(b)), max(len(a), len(b))
+	return small >= 3 && float64(both) >= 0.85*float64(small) && float64(both) >= 0.5*float64(large)
+}
+
+// clusterThreshold is the token Jaccard from which two items are the same advice in other words.
+const clusterThreshold = 0.8
+
+// cluster groups near-duplicates by single linkage and names each group by its smallest item id.
+func cluster(items []Item) {
+	sets := make([]map[string]bool, len(items))
+	for i, it := range items {
+		sets[i] = words.Set(words.Tokens(it.text))
+	}
+	parent := make([]int, len(items))
+	for i := range parent {
+		parent[i] = i
+	}
+	var find func(int) int
+	find = func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	for i := range items {
+		for j := i + 1; j < len(items); j++ {
+			if words.Jaccard(sets[i], sets[j]) >= clusterThreshold {
+				a, b := find(i), find(j)
+				parent[max(a, b)] = min(a, b) // the smallest index carries the smallest id, since items are sorted
+			}
+		}
+	}
+	for i := range items {
+		items[i].Cluster = items[find(i)].ID
+	}
+}
+
+func hashParts(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func contentOf(it Item) map[string]bool { return words.Content(it.Expected) }
+
+// overlap is the share of the smaller set that the other one has too.
+func overlap(a, b map[string]bool) float64 {
+	both := 0
+	for t := range a {
+		if b[t] {
+			both++
+		}
+	}
+	if n := min(len(a), len(b)); n > 0 {
+		return float64(both) / float64(n)
+	}
+	return 0
+}

@@ -92,10 +92,10 @@ func NormaliseRule(rule string) string {
 	return strings.TrimRightFunc(s, func(r rune) bool { return unicode.IsPunct(r) && r != ')' && r != '"' && r != '`' })
 }
 
-// Identity is the id of a learning: it depends on project, category and normalised rule only, so that the same rule
-// captured twice, by whichever host, is one learning with two observations.
-func Identity(project, category, rule string) string {
-	return "l_" + digest("learning", project, strings.ToLower(strings.TrimSpace(category)), NormaliseRule(rule))[:16]
+// Identity is the id of a learning: it depends on project and normalised rule only, so that the same rule captured
+// twice, by whichever host and under whichever category, is one learning with two observations.
+func Identity(project, rule string) string {
+	return "l_" + digest("learning", project, NormaliseRule(rule))[:16]
 }
 
 // CaptureID identifies one capture event: the same block of the same turn delivered again, by this host or another, has

@@ -1,0 +1,273 @@
+// Package rulepatch is the offline reflector: it turns corrections into patches by rule. Corrections that say the same
+// are merged; a line that says the opposite is replaced; a line that is close is amended; anything else is added below
+// the closest heading, in the list style found there. It works on character shingles, so it reads any script, and calls
+// nothing. It shares no code and no word list with the offline judge. A correction it can find no safe place for is left
+// out.
+package rulepatch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Correction is what an agent should have done.
+type Correction struct {
+	ID       string
+	Category string
+	Expected string
+}
+
+// Patch is an edit in the form of the reflecting reply.
+type Patch struct {
+	Op      string   `json:"op"`
+	Anchor  string   `json:"anchor"`
+	Payload string   `json:"payload"`
+	Items   []string `json:"items"`
+}
+
+// Similarities from which two texts are treated alike, as shares of shingles.
+const (
+	sameAdvice   = 0.58 // two corrections are wordings of one
+	sayAlready   = 0.86 // a line says it
+	amendable    = 0.62 // a line is about the same thing
+	contradicted = 0.50 // a line is about exactly this, and says the opposite
+)
+
+// Propose returns at most limit patches for body, for the best-supported corrections first. The result depends on its
+// arguments only, and not on the order of the corrections.
+func Propose(body string, cs []Correction, limit int) []Patch {
+	d := parse(body)
+	var out []Patch
+	used := map[string]bool{} // anchors: two patches at one line would conflict
+	for _, g := range merge(cs) {
+		if len(out) == limit {
+			break
+		}
+		p, ok := d.patchFor(g, used)
+		if !ok {
+			continue
+		}
+		used[p.Anchor] = true
+		out = append(out, p)
+	}
+	return out
+}
+
+// group is one piece of advice with all wordings that carry it.
+type group struct {
+	text     string
+	category string
+	ids      []string
+	grams    map[string]bool
+	forbids  bool
+}
+
+// merge puts wordings of one piece of advice together and picks the wording that is closest to all of them.
+func merge(cs []Correction) []group {
+	cs = slices.Clone(cs)
+	slices.SortFunc(cs, func(a, b Correction) int { return strings.Compare(a.ID, b.ID) })
+	grams := make([]map[string]bool, len(cs))
+	for i, c := range cs {
+		grams[i] = shingles(c.Expected)
+	}
+	var groups [][]int
+	for i := range cs {
+		joined := false
+		for g, members := range groups {
+			m := members[0]
+			if forbids(cs[i].Expected) == forbids(cs[m].Expected) && max(within(grams[i], grams[m]), within(grams[m], grams[i])) >= sameAdvice {
+				groups[g] = append(groups[g], i)
+				joined = true
+				break
+			}
+		}
+		if !joined {
+			groups = append(groups, []int{i})
+		}
+	}
+	out := make([]group, 0, len(groups))
+	for _, members := range groups {
+		best, score := members[0], -1.0
+		for _, i := range members {
+			s := 0.0
+			for _, j := range members {
+				s += within(grams[j], grams[i])
+			}
+			if s > score {
+				best, score = i, s
+			}
+		}
+		g := group{text: cs[best].Expected, category: cs[best].Category, grams: grams[best], forbids: forbids(cs[best].Expected)}
+		for _, i := range members {
+			g.ids = append(g.ids, cs[i].ID)
+		}
+		out = append(out, g)
+	}
+	slices.SortFunc(out, func(a, b group) int {
+		return cmp.Or(len(b.ids)-len(a.ids), strings.Compare(a.ids[0], b.ids[0]))
+	})
+	return out
+}
+
+func (d *document) patchFor(g group, used map[string]bool) (Patch, bool) {
+	var closest *line
+	best := 0.0
+	for i := range d.lines {
+		l := &d.lines[i]
+		if !l.editable {
+			continue
+		}
+		if s := within(g.grams, l.grams); s > best {
+			best, closest = s, l
+		}
+	}
+	if closest != nil {
+		opposed := closest.forbids != g.forbids
+		mutual := min(best, within(closest.grams, g.grams))
+		switch {
+		case !opposed && best >= sayAlready:
+			return Patch{}, false
+		case opposed && best >= contradicted && mutual >= contradicted*0.6:
+			if p, ok := d.rewrite(closest, g, used); ok {
+				return p, true
+			}
+		case !opposed && best >= amendable && closest.single && utf8.RuneCountInString(closest.text) < 160:
+			if p, ok := d.amend(closest, g, used); ok {
+				return p, true
+			}
+		}
+	}
+	return d.addBelow(g, used)
+}
+
+// rewrite puts the correction in the place of the line that says the opposite.
+func (d *document) rewrite(l *line, g group, used map[string]bool) (Patch, bool) {
+	if !l.single {
+		return Patch{}, false
+	}
+	return d.replaceLine(l, l.prefix+sentence(g.text, l.text), g, used)
+}
+
+// amend adds the correction to the end of a line about the same thing.
+func (d *document) amend(l *line, g group, used map[string]bool) (Patch, bool) {
+	head := strings.TrimRight(l.raw, " \t")
+	switch last, _ := utf8.DecodeLastRuneInString(head); {
+	case strings.ContainsRune(".!?:;", last):
+		head += " "
+	case strings.ContainsRune("。！？：；", last):
+	case han(g.text):
+		head += "；"
+	default:
+		head += "; "
+	}
+	return d.replaceLine(l, head+sentence(g.text, l.text), g, used)
+}
+
+func (d *document) replaceLine(l *line, with string, g group, used map[string]bool) (Patch, bool) {
+	if used[l.raw] || strings.Count(d.body, l.raw) != 1 {
+		return Patch{}, false
+	}
+	return Patch{Op: "replace", Anchor: l.raw, Payload: with, Items: g.ids}, true
+}
+
+// addBelow adds the correction to the section it fits best, after the last item of a list there, or as a list of its
+// own.
+func (d *document) addBelow(g group, used map[string]bool) (Patch, bool) {
+	about := shingles(g.category + " " + g.text)
+	order := make([]int, len(d.sections))
+	score := make([]float64, len(d.sections))
+	for i, s := range d.sections {
+		order[i] = i
+		score[i] = 3*within(s.title, about) + 2*within(about, s.grams)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score[b], score[a]) })
+	for _, i := range order {
+		s := d.sections[i]
+		if s.anchor < 0 {
+			continue
+		}
+		l := d.lines[s.anchor]
+		anchor, ok := d.unique(s.anchor)
+		if !ok || used[anchor] {
+			continue
+		}
+		bullet, blank := "- ", "\n"
+		if s.list >= 0 {
+			bullet, blank = d.lines[s.list].marker, ""
+			if l.number {
+				bullet = nextNumber(bullet)
+			}
+		}
+		return Patch{Op: "add", Anchor: anchor, Payload: blank + bullet + sentence(g.text, l.text), Items: g.ids}, true
+	}
+	if used[""] {
+		return Patch{}, false
+	}
+	return Patch{Op: "add", Payload: "\n- " + sentence(g.text, ""), Items: g.ids}, true
+}
+
+// unique returns the shortest tail of lines ending at line i that occurs once in the body.
+func (d *document) unique(i int) (string, bool) {
+	text := d.lines[i].raw
+	for j := i - 1; ; j-- {
+		if text != "" && strings.Count(d.body, text) == 1 {
+			return text, true
+		}
+		if j < 0 || i-j > 3 {
+			return "", false
+		}
+		text = d.lines[j].raw + "\n" + text
+	}
+}
+
+func nextNumber(marker string) string {
+	n := 0
+	for _, r := range marker {
+		if r >= '0' && r <= '9' {
+			n = n*10 + int(r-'0')
+		}
+	}
+	end := strings.TrimLeft(marker, "0123456789")
+	return fmt.Sprintf("%d%s", n+1, end)
+}
+
+// sentence makes a line of advice: a capital first letter unless the text begins with code, and the closing mark that
+// the neighbouring line has.
+func sentence(text, neighbour string) string {
+	s := strings.Join(strings.Fields(text), " ")
+	if first, n := utf8.DecodeRuneInString(s); n > 0 && unicode.IsLower(first) && plainWord(s) {
+		s = string(unicode.ToUpper(first)) + s[n:]
+	}
+	last, _ := utf8.DecodeLastRuneInString(s)
+	if strings.ContainsRune(".!?。！？", last) {
+		return s
+	}
+	if neighbour = strings.TrimSpace(neighbour); neighbour != "" {
+		if e, _ := utf8.DecodeLastRuneInString(neighbour); !strings.ContainsRune(".!?。！？", e) {
+			return s
+		}
+	}
+	if han(s) {
+		return s + "。"
+	}
+	return s + "."
+}
+
+// plainWord reports whether s begins with an ordinary word and not with an identifier.
+func plainWord(s string) bool {
+	w, _, _ := strings.Cut(s, " ")
+	return !strings.ContainsAny(w, "._/`()-:") && strings.ToLower(w) == w
+}
+
+func han(s string) bool {
+	for _, r := range s {
+		if unicode.Is(unicode.Han, r) {
+			return true
+		}
+	}
+	return false
+}

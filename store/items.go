@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"whetstone/validation"
+)
+
+// Sides returns the sides that were ever assigned to items of a skill.
+func (s *Store) Sides(ctx context.Context, skillKey string) (map[string]validation.Side, error) {
+	type row struct {
+		id   string
+		side validation.Side
+	}
+	rows, err := collect(ctx, s.read, "read splits", func(r scanner) (row, error) {
+		var x row
+		return x, r.Scan(&x.id, &x.side)
+	}, `SELECT item_id, side FROM item_sides WHERE skill_key = ?`, skillKey)
+	out := make(map[string]validation.Side, len(rows))
+	for _, r := range rows {
+		out[r.id] = r.side
+	}
+	return out, err
+}
+
+// Freeze stores a run's items with their sides, and the excluded learnings. A side that was assigned before is never
+// changed. Freezing again changes nothing.
+func (s *Store) Freeze(ctx context.Context, runID, skillKey string, items []validation.Item, excluded []validation.Excluded) error {
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		for _, it := range items {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO items (id, kind, category, prompt, expected) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, it.ID, it.Kind, it.Category, it.Prompt, it.Expected); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO item_sides (skill_key, item_id, side) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, skillKey, it.ID, it.Side); err != nil {
+				return err
+			}
+			ls, err := json.Marshal(it.Learning)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO run_items (run_id, item_id, side, weight, cluster, learnings) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, runID, it.ID, it.Side, it.Weight, it.Cluster, string(ls)); err != nil {
+				return err
+			}
+		}
+		for _, e := range excluded {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO run_excluded (run_id, learning_id, reason, other) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, runID, e.Learning, e.Reason, e.With); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return wrap(err, "freeze the items of run %s", runID)
+}
+
+// RunItems returns the frozen items of a run, of one side or of all ("").
+func (s *Store) RunItems(ctx context.Context, runID string, side validation.Side) ([]validation.Item, error) {
+	return collect(ctx, s.read, "read items", func(r scanner) (validation.Item, error) {
+		var it validation.Item
+		var ls string
+		if err := r.Scan(&it.ID, &it.Kind, &it.Category, &it.Prompt, &it.Expected, &it.Side, &it.Weight, &it.Cluster, &ls); err != nil {
+			return it, err
+		}
+		return it, json.Unmarshal([]byte(ls), &it.Learning)
+	}, `SELECT i.id, i.kind, i.category, i.prompt, i.expected, r.side, r.weight, r.cluster, r.learnings
+		FROM run_items r JOIN items i ON i.id = r.item_id WHERE r.run_id = ? AND (? = '' OR r.side = ?) ORDER BY i.id`, runID, side, side)
+}
+
+// RunExcluded lists the learnings that made no item of a run.
+func (s *Store) RunExcluded(ctx context.Context, runID string) ([]validation.Excluded, error) {
+	return collect(ctx, s.read, "read excluded learnings", func(r scanner) (validation.Excluded, error) {
+		var e validation.Excluded
+		return e, r.Scan(&e.Learning, &e.Rule, &e.Reason, &e.With)
+	}, `SELECT x.learning_id, coalesce(l.rule, ''), x.reason, x.other FROM run_excluded x LEFT JOIN learnings l ON l.id = x.learning_id WHERE x.run_id = ? ORDER BY x.reason, l.rule`, runID)
+}
+
+// PutVerdicts records verdicts of one skill text at one stage of a run. A missing verdict is replaced by a later one, a
+// given one never.
+func (s *Store) PutVerdicts(ctx context.Context, runID, stage, hash string, vs []validation.Verdict) error {
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		for _, v := range vs {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO verdicts (run_id, stage, hash, item_id, trial, state, why) VALUES (?, ?, ?, ?, ?, ?, ?)
+				ON CONFLICT (run_id, stage, hash, item_id, trial) DO UPDATE SET state = excluded.state, why = excluded.why WHERE verdicts.state = 'missing'`,
+				runID, stage, hash, v.Item, v.Trial, v.State, v.Why); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return wrap(err, "record %d verdicts of run %s", len(vs), runID)
+}
+
+// Verdicts returns the verdicts of one skill text at one stage of a run.
+func (s *Store) Verdicts(ctx context.Context, runID, stage, hash string) ([]validation.Verdict, error) {
+	return collect(ctx, s.read, "read verdicts", func(r scanner) (validation.Verdict, error) {
+		var v validation.Verdict
+		return v, r.Scan(&v.Item, &v.Trial, &v.State, &v.Why)
+	}, `SELECT item_id, trial, state, why FROM verdicts WHERE run_id = ? AND stage = ? AND hash = ? ORDER BY item_id, trial`, runID, stage, hash)
+}
+
+// Look numbers this look at a selection manifest over the skill's life, from 0. Asking again for the same step gives the
+// same number.
+func (s *Store) Look(ctx context.Context, skillKey, manifest, runID string, step, try int) (int, error) {
+	var look int
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO looks (skill_key, manifest, run_id, step, try, look)
+			SELECT ?, ?, ?, ?, ?, (SELECT count(*) FROM looks WHERE skill_key = ? AND manifest = ?) WHERE true
+			ON CONFLICT (skill_key, manifest, run_id, step, try) DO NOTHING`, skillKey, manifest, runID, step, try, skillKey, manifest); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT look FROM looks WHERE skill_key = ? AND manifest = ? AND run_id = ? AND step = ? AND try = ?`, skillKey, manifest, runID, step, try).Scan(&look)
+	})
+	return look, wrap(err, "number a look of run %s", runID)
+}
+
+// Looks counts the looks at a selection manifest so far.
+func (s *Store) Looks(ctx context.Context, skillKey, manifest string) (int, error) {
+	var n int
+	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM looks WHERE skill_key = ? AND manifest = ?`, skillKey, manifest).Scan(&n)
+	return n, wrap(err, "count looks")
+}
+
+// ReadTest notes that a run opened a sealed test side, and returns how many runs have done so, this one included.
+func (s *Store) ReadTest(ctx context.Context, skillKey, manifest, runID string) (int, error) {
+	var n int
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO test_reads (skill_key, manifest, run_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, skillKey, manifest, runID); err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM test_reads WHERE skill_key = ? AND manifest = ?`, skillKey, manifest).Scan(&n)
+	})
+	return n, wrap(err, "note a read of the sealed test")
+}

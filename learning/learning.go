@@ -111,3 +111,17 @@ func digest(parts ...string) string {
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
+
+// Filter narrows a list of learnings. Zero fields do not.
+type Filter struct {
+	Status     Status
+	Skill      string
+	Categories []string // any of them, ignoring case
+	Limit      int
+}
+
+// Capture is one [LEARN] block of one turn of one session.
+type Capture struct {
+	Event    string // identity of the event, see CaptureID
+	Learning Learning
+}

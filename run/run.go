@@ -136,3 +136,29 @@ type Spend struct {
 	Unknown  int // calls whose outcome is unknown and that count as spent
 	Reserved int // calls in flight
 }
+
+// Rejection is a refused bundle as it is kept across runs.
+type Rejection struct {
+	Bundle         string // see optimizer.BundleKey
+	SkillKey       string
+	Parent         string
+	Manifest       string
+	Judge          string
+	Reason         string
+	Patches        []PatchRecord
+	RunID          string
+	ParentScore    *float64
+	CandidateScore *float64
+}
+
+// Version is one kept version of a skill file.
+type Version struct {
+	N      int       `json:"n"`
+	Skill  string    `json:"skill"`
+	Hash   string    `json:"hash"`
+	Parent string    `json:"parent"`
+	RunID  string    `json:"run_id"`
+	Path   string    `json:"path"`
+	How    string    `json:"how"` // found, written, staged or rolled_back
+	At     time.Time `json:"at"`
+}

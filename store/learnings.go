@@ -106,15 +106,9 @@ func insertLearning(ctx context.Context, tx *sql.Tx, l learning.Learning) (bool,
 	return n > 0, err
 }
 
-// Capture is one [LEARN] block of one turn of one session.
-type Capture struct {
-	Event    string // identity of the event, see learning.CaptureID
-	Learning learning.Learning
-}
-
 // AddCaptures stores captured blocks as pending learnings. An event that is known already changes nothing; a known rule
 // from another event adds an observation. It returns how many learnings are new.
-func (s *Store) AddCaptures(ctx context.Context, cs []Capture) (int, error) {
+func (s *Store) AddCaptures(ctx context.Context, cs []learning.Capture) (int, error) {
 	added := 0
 	err := s.tx(ctx, func(tx *sql.Tx) error {
 		added = 0
@@ -152,16 +146,8 @@ func (s *Store) AddCaptures(ctx context.Context, cs []Capture) (int, error) {
 	return added, wrap(err, "store %d captures", len(cs))
 }
 
-// LearningFilter narrows Learnings. Zero fields do not.
-type LearningFilter struct {
-	Status     learning.Status
-	Skill      string
-	Categories []string // any of them, ignoring case
-	Limit      int
-}
-
 // Learnings lists learnings, oldest first.
-func (s *Store) Learnings(ctx context.Context, f LearningFilter) ([]learning.Learning, error) {
+func (s *Store) Learnings(ctx context.Context, f learning.Filter) ([]learning.Learning, error) {
 	q := `SELECT ` + learningColumns + ` FROM learnings l WHERE (? = '' OR l.status = ?) AND (? = '' OR l.skill = ?)`
 	args := []any{f.Status, f.Status, f.Skill, f.Skill}
 	if len(f.Categories) > 0 {

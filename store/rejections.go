@@ -7,20 +7,11 @@ import (
 	"errors"
 	"fmt"
 
-	"whetstone/optimizer"
+	"whetstone/run"
 )
 
-// Rejection is a refused bundle as it is kept across runs.
-type Rejection struct {
-	Bundle, SkillKey, Parent, Manifest, Judge string
-	Reason                                    string
-	Patches                                   []optimizer.Patch
-	RunID                                     string
-	ParentScore, CandidateScore               *float64
-}
-
 // PutRejection keeps a refusal. The first one stays.
-func (s *Store) PutRejection(ctx context.Context, r Rejection) error {
+func (s *Store) PutRejection(ctx context.Context, r run.Rejection) error {
 	b, err := json.Marshal(r.Patches)
 	if err != nil {
 		return fmt.Errorf("keep a rejection: %w", err)
@@ -33,8 +24,8 @@ func (s *Store) PutRejection(ctx context.Context, r Rejection) error {
 
 const rejectionColumns = `bundle, skill_key, parent, manifest, judge, reason, patches, run_id, parent_score, candidate_score`
 
-func scanRejection(r scanner) (Rejection, error) {
-	var x Rejection
+func scanRejection(r scanner) (run.Rejection, error) {
+	var x run.Rejection
 	var patches string
 	if err := r.Scan(&x.Bundle, &x.SkillKey, &x.Parent, &x.Manifest, &x.Judge, &x.Reason, &patches, &x.RunID, &x.ParentScore, &x.CandidateScore); err != nil {
 		return x, err
@@ -43,15 +34,15 @@ func scanRejection(r scanner) (Rejection, error) {
 }
 
 // Rejection returns the refusal on file for a bundle; found is false if there is none.
-func (s *Store) Rejection(ctx context.Context, bundle string) (r Rejection, found bool, err error) {
+func (s *Store) Rejection(ctx context.Context, bundle string) (r run.Rejection, found bool, err error) {
 	r, err = scanRejection(s.read.QueryRowContext(ctx, `SELECT `+rejectionColumns+` FROM rejections WHERE bundle = ?`, bundle))
 	if errors.Is(err, sql.ErrNoRows) {
-		return Rejection{}, false, nil
+		return run.Rejection{}, false, nil
 	}
 	return r, err == nil, wrap(err, "look a rejection up")
 }
 
 // LatestRejections returns the most recent refusals for a skill, latest first.
-func (s *Store) LatestRejections(ctx context.Context, skillKey string, limit int) ([]Rejection, error) {
+func (s *Store) LatestRejections(ctx context.Context, skillKey string, limit int) ([]run.Rejection, error) {
 	return collect(ctx, s.read, "list rejections", scanRejection, `SELECT `+rejectionColumns+` FROM rejections WHERE skill_key = ? ORDER BY at DESC, bundle LIMIT ?`, skillKey, limit)
 }

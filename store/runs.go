@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"whetstone/run"
 )
@@ -201,20 +200,8 @@ func (s *Store) Patches(ctx context.Context, runID string, step int) ([]run.Patc
 	}, `SELECT step, key, op, anchor, payload, support, items, state, reason FROM patches WHERE run_id = ? AND (? = 0 OR step = ?) ORDER BY step, ord`, runID, step, step)
 }
 
-// Version is one kept version of a skill file.
-type Version struct {
-	N      int       `json:"n"`
-	Skill  string    `json:"skill"`
-	Hash   string    `json:"hash"`
-	Parent string    `json:"parent"`
-	RunID  string    `json:"run_id"`
-	Path   string    `json:"path"`
-	How    string    `json:"how"` // found, written or staged
-	At     time.Time `json:"at"`
-}
-
 // PutVersion keeps a version; its text must be stored already. Keeping it again for the same run changes nothing.
-func (s *Store) PutVersion(ctx context.Context, v Version) error {
+func (s *Store) PutVersion(ctx context.Context, v run.Version) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `INSERT INTO skill_versions (skill_key, hash, parent, run_id, path, how, at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
 			v.Skill, v.Hash, v.Parent, v.RunID, v.Path, v.How, stamp(s.now()))
@@ -230,9 +217,9 @@ func (s *Store) PutVersion(ctx context.Context, v Version) error {
 }
 
 // Versions lists the kept versions of a skill, latest first.
-func (s *Store) Versions(ctx context.Context, skillKey string) ([]Version, error) {
-	return collect(ctx, s.read, "list versions", func(r scanner) (Version, error) {
-		var v Version
+func (s *Store) Versions(ctx context.Context, skillKey string) ([]run.Version, error) {
+	return collect(ctx, s.read, "list versions", func(r scanner) (run.Version, error) {
+		var v run.Version
 		var at string
 		if err := r.Scan(&v.N, &v.Skill, &v.Hash, &v.Parent, &v.RunID, &v.Path, &v.How, &at); err != nil {
 			return v, err

@@ -112,3 +112,13 @@ func terms(query string) (latin, cjk []string) {
 	slices.Sort(cjk)
 	return latin, slices.Compact(cjk)
 }
+
+// SearchIDs is SearchLearnings for callers that want ids only.
+func (s *Store) SearchIDs(ctx context.Context, query string, limit int) ([]string, error) {
+	hits, err := s.SearchLearnings(ctx, query, limit)
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	return ids, err
+}

@@ -1,0 +1,46 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+
+	"whetstone/model"
+)
+
+// Error types as the workflow and the command line see them.
+const (
+	// TypeInput is a person's to mend: a bad file, too few learnings, an unknown price. Never retried.
+	TypeInput = "BadInput"
+	// TypeModel is a model call that failed. The workflow takes it for an outage and counts it towards the breaker.
+	TypeModel = "Model"
+)
+
+// InputError makes an error that says what is wrong and what to do about it. It is never retried.
+func InputError(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return temporal.NewNonRetryableApplicationError(err.Error(), TypeInput, nil)
+}
+
+// translate is the one place that decides what Temporal does with an error: model failures keep their kind, carry the
+// provider's Retry-After, and are retried only where a repetition may help; everything else is retried as Temporal does.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	me, ok := model.AsError(err)
+	if !ok {
+		return err
+	}
+	return temporal.NewApplicationErrorWithOptions(me.Error(), TypeModel, temporal.ApplicationErrorOptions{
+		NonRetryable:   !me.Retryable(),
+		NextRetryDelay: me.RetryAfter,
+		Details:        []any{string(me.Kind)},
+	})
+}

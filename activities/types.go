@@ -1,0 +1,197 @@
+package activities
+
+import (
+	"time"
+
+	"whetstone/run"
+	"whetstone/validation"
+)
+
+// Reasons for which a run stops before its epochs are through. They are values of stopped_reason.
+const (
+	StopBudget   = "budget"
+	StopCalls    = "max_calls"
+	StopKillFile = "kill_file"
+	StopTimeout  = "timeout"
+	StopPerson   = "person"
+	StopBreaker  = "breaker"
+	StopPatience = "patience"
+	StopAllPass  = "all_pass"
+	StopEpochs   = "epochs"
+)
+
+// Job names the run an activity works for. It travels in every input; it is small and holds no text.
+type Job struct {
+	RunID      string
+	WorkflowID string
+	Params     run.Params
+}
+
+// PreflightIn starts a run.
+type PreflightIn struct {
+	Job       Job
+	StartedAt time.Time
+}
+
+// PreflightOut is what the workflow needs to know of the frozen run.
+type PreflightOut struct {
+	Hash          string // of the whole skill file
+	Manifest      string // of the selection items
+	TestManifest  string
+	Counts        run.Counts // learnings by side
+	TrainItems    int
+	Deterministic bool // the judge gives one answer to one question
+	Trials        int
+	PlannedLooks  int
+	Notes         []string
+	Measures      string
+}
+
+// EvaluateIn measures one text on one side.
+type EvaluateIn struct {
+	Job    Job
+	Stage  string
+	Step   int
+	Hash   string
+	Side   validation.Side
+	Trials int
+}
+
+// EvaluateOut is its score; nil where a verdict is missing.
+type EvaluateOut struct {
+	Score   *float64
+	Missing int
+	Stopped string
+}
+
+// ReflectIn asks for patches from one minibatch.
+type ReflectIn struct {
+	Job   Job
+	Hash  string
+	Epoch int
+	Step  int
+	Batch int // index among the epoch's minibatches
+}
+
+// ReflectOut counts them. Failed tells why there are none for good.
+type ReflectOut struct {
+	Patches int
+	Failed  string
+	Stopped string
+}
+
+// ProposeIn aggregates and selects what a step's minibatches proposed.
+type ProposeIn struct {
+	Job     Job
+	Hash    string
+	Step    int
+	Patches int // the step's edit budget
+	Refl    []int
+}
+
+// ProposeOut names the selected edits.
+type ProposeOut struct {
+	Keys     []string
+	Proposed int
+	Refused  int
+}
+
+// BuildIn makes a candidate of a parent and edits.
+type BuildIn struct {
+	Job   Job
+	Hash  string
+	Step  int
+	Try   int
+	Epoch int
+	Keys  []string
+}
+
+// BuildOut is the candidate. Replayed is the reason of a refusal on file; then nothing has to be measured.
+type BuildOut struct {
+	Hash     string
+	Bundle   string
+	Replayed string
+	Refused  string // no candidate came about, and why
+}
+
+// ValidateIn measures parent and candidate together.
+type ValidateIn struct {
+	Job       Job
+	Step      int
+	Try       int
+	Parent    string
+	Candidate string
+	Keys      []string
+	Trials    int
+}
+
+// ValidateOut tells how that went.
+type ValidateOut struct {
+	Missing int
+	Stopped string
+}
+
+// DecideIn asks the gate.
+type DecideIn struct {
+	Job           Job
+	Epoch         int
+	Step          int
+	Try           int
+	Parent        string
+	Candidate     string
+	Bundle        string
+	Keys          []string
+	Manifest      string
+	Deterministic bool
+	PlannedLooks  int
+	Missing       string // why nothing could be measured; the outcome is indecisive then
+	Replayed      string // a refusal on file that is repeated
+	ParentScore   *float64
+}
+
+// DecideOut is its word.
+type DecideOut struct {
+	Outcome   string
+	Reason    string
+	Parent    *float64
+	Candidate *float64
+}
+
+// SpendIn asks for the ledger's sums.
+type SpendIn struct{ Job Job }
+
+// SpendOut are they.
+type SpendOut struct {
+	USD   float64
+	Calls int
+}
+
+// DeliverIn delivers a result.
+type DeliverIn struct {
+	Job    Job
+	Before string
+	After  string
+}
+
+// DeliverOut tells where it went.
+type DeliverOut struct {
+	Delivered    string // written, staged or none
+	ProposalPath string
+	Why          string // for a person, where it did not go as asked
+}
+
+// FinishIn closes a run's record.
+type FinishIn struct {
+	Job    Job
+	Result run.Result
+	// SelectionStage and SelectionHash are where the final text's verdicts on the selection items are; the baseline's are
+	// at the stage "baseline".
+	SelectionStage string
+	Before         string
+}
+
+// FinishOut is the completed result and its Markdown.
+type FinishOut struct {
+	Result   run.Result
+	Markdown string
+}

@@ -86,7 +86,6 @@ type ProposeIn struct {
 	Hash    string
 	Step    int
 	Patches int // the step's edit budget
-	Refl    []int
 }
 
 // ProposeOut names the selected edits.
@@ -146,6 +145,7 @@ type DecideIn struct {
 	PlannedLooks  int
 	Missing       string // why nothing could be measured; the outcome is indecisive then
 	Replayed      string // a refusal on file that is repeated
+	Empty         string // why the step has no candidate at all
 	ParentScore   *float64
 }
 
@@ -155,15 +155,8 @@ type DecideOut struct {
 	Reason    string
 	Parent    *float64
 	Candidate *float64
-}
-
-// SpendIn asks for the ledger's sums.
-type SpendIn struct{ Job Job }
-
-// SpendOut are they.
-type SpendOut struct {
-	USD   float64
-	Calls int
+	SpentUSD  float64 // by the run so far
+	Calls     int
 }
 
 // DeliverIn delivers a result.
@@ -194,4 +187,21 @@ type FinishIn struct {
 type FinishOut struct {
 	Result   run.Result
 	Markdown string
+}
+
+// OpenTestIn opens the sealed test.
+type OpenTestIn struct {
+	Job      Job
+	Manifest string
+	Before   string
+	After    string
+	Trials   int
+}
+
+// OpenTestOut are the two scores, and how many runs have read this test so far.
+type OpenTestOut struct {
+	Before  *float64
+	After   *float64
+	Reads   int
+	Stopped string
 }

@@ -15,6 +15,9 @@ import (
 // Offline is the provider that needs neither key nor network.
 const Offline = "offline"
 
+// StatementCoverage labels the offline model's scores wherever they are shown.
+const StatementCoverage = "statement coverage, not agent behaviour"
+
 // Ref names a model: "provider:model".
 type Ref struct {
 	Provider string

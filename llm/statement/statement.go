@@ -13,9 +13,6 @@ import (
 	"unicode/utf8"
 )
 
-// Measures is how its scores must be labelled wherever they are shown.
-const Measures = "statement coverage, not agent behaviour"
-
 // Verdict is the judge's word with its evidence.
 type Verdict struct {
 	Stated   bool

@@ -1,0 +1,197 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"whetstone/optimizer"
+	"whetstone/run"
+	"whetstone/skill"
+)
+
+// stepBytes bounds the bytes that the edits of one step change together.
+const stepBytes = 6000
+
+// Propose aggregates what a step's minibatches proposed, selects within the edit budget, and records what became of
+// every patch.
+func (a *Activities) Propose(ctx context.Context, in ProposeIn) (ProposeOut, error) {
+	p := in.Job.Params
+	replies, err := a.o.Store.Reflections(ctx, in.Job.RunID, in.Step)
+	if err != nil {
+		return ProposeOut{}, err
+	}
+	var proposals []optimizer.Patch
+	for _, r := range replies {
+		var ps []optimizer.Patch
+		if err := json.Unmarshal([]byte(r), &ps); err != nil {
+			return ProposeOut{}, fmt.Errorf("read a reflection of step %d: %w", in.Step, err)
+		}
+		proposals = append(proposals, ps...)
+	}
+	d, _, err := a.document(ctx, in.Hash)
+	if err != nil {
+		return ProposeOut{}, err
+	}
+	edits, refused := optimizer.Aggregate(d, proposals)
+	edits, repeats, err := a.dropRejected(ctx, in, edits)
+	if err != nil {
+		return ProposeOut{}, err
+	}
+	refused = append(refused, repeats...)
+	if p.Goal == "adopt" {
+		kept := edits[:0:0]
+		for _, e := range edits {
+			if len(e.Patch.Items) == 0 && e.Op != optimizer.Delete {
+				refused = append(refused, optimizer.Refused{Patch: e.Patch, Reason: optimizer.Unmatched, Detail: "it names no correction that it answers"})
+				continue
+			}
+			kept = append(kept, e)
+		}
+		edits = kept
+	}
+	taken, clipped := optimizer.Select(d, edits, optimizer.Limits{
+		Patches: in.Patches, Bytes: stepBytes, Adds: p.MaxAdds, Deletes: p.MaxDeletes, Replaces: p.MaxReplace, MaxBody: p.MaxTokens * BytesPerToken,
+	})
+	out := ProposeOut{Proposed: len(proposals), Refused: len(refused)}
+	var records []run.PatchRecord
+	for _, e := range taken {
+		out.Keys = append(out.Keys, e.Key)
+		records = append(records, record(in, e.Key, e.Patch, e.Support, "selected", ""))
+	}
+	for _, r := range refused {
+		records = append(records, record(in, "", r.Patch, 1, "refused", reasonText(r)))
+	}
+	for _, r := range clipped {
+		records = append(records, record(in, "", r.Patch, 1, "clipped", reasonText(r)))
+	}
+	return out, a.o.Store.PutPatches(ctx, in.Job.RunID, in.Step, records)
+}
+
+func record(in ProposeIn, key string, p optimizer.Patch, support int, state, reason string) run.PatchRecord {
+	return run.PatchRecord{RunID: in.Job.RunID, Step: in.Step, Key: key, Op: string(p.Op), Anchor: p.Anchor, Payload: p.Payload, Support: support, Items: p.Items, State: state, Reason: reason}
+}
+
+func reasonText(r optimizer.Refused) string {
+	if r.Detail == "" {
+		return string(r.Reason)
+	}
+	return string(r.Reason) + ": " + r.Detail
+}
+
+// dropRejected leaves out edits that were refused alone, under this very parent, before: trying them again would end the
+// same way.
+func (a *Activities) dropRejected(ctx context.Context, in ProposeIn, edits []optimizer.Edit) (kept []optimizer.Edit, refused []optimizer.Refused, err error) {
+	manifest, err := a.manifest(ctx, in.Job)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range edits {
+		r, found, err := a.o.Store.Rejection(ctx, optimizer.BundleKey(in.Hash, []string{e.Key}, manifest, judgeName(in.Job)))
+		if err != nil {
+			return nil, nil, err
+		}
+		if found {
+			refused = append(refused, optimizer.Refused{Patch: e.Patch, Reason: optimizer.RepeatRejected, Detail: r.Reason})
+			continue
+		}
+		kept = append(kept, e)
+	}
+	return kept, refused, nil
+}
+
+// manifest is the hash of what the run's candidates are measured on.
+func (a *Activities) manifest(ctx context.Context, job Job) (string, error) {
+	r, err := a.o.Store.Run(ctx, job.RunID)
+	return r.Manifest, err
+}
+
+// judgeName tells refusals by different judges and goals apart.
+func judgeName(j Job) string { return j.Params.Judge + "/" + j.Params.Goal }
+
+// Build makes a candidate of a parent and some of a step's selected edits. A bundle that was refused before comes back
+// as Replayed.
+func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
+	d, f, err := a.document(ctx, in.Hash)
+	if err != nil {
+		return BuildOut{}, err
+	}
+	edits, refusal, err := a.edits(ctx, in.Job, d, in.Step, in.Keys)
+	if err != nil {
+		return BuildOut{}, err
+	}
+	if refusal != "" {
+		return BuildOut{Refused: refusal}, nil
+	}
+	manifest, err := a.manifest(ctx, in.Job)
+	if err != nil {
+		return BuildOut{}, err
+	}
+	out := BuildOut{Bundle: optimizer.BundleKey(in.Hash, in.Keys, manifest, judgeName(in.Job))}
+	body, perr := d.Apply(edits)
+	if perr != nil {
+		out.Refused = perr.Error()
+		return out, nil
+	}
+	if limit := in.Job.Params.MaxTokens * BytesPerToken; len(body) > limit && len(body) >= len(d.Body) {
+		out.Refused = fmt.Sprintf("the body would have %d bytes, over the cap of %d", len(body), limit)
+		return out, nil
+	}
+	text := f.WithBody(body)
+	if out.Hash, err = a.o.Store.PutText(ctx, text); err != nil {
+		return BuildOut{}, err
+	}
+	if out.Hash == in.Hash {
+		out.Refused = "the edits leave the body as it is"
+		return out, nil
+	}
+	r, found, err := a.o.Store.Rejection(ctx, out.Bundle)
+	if err != nil {
+		return BuildOut{}, err
+	}
+	if found {
+		out.Replayed = r.Reason
+	}
+	return out, a.o.Store.PutCandidate(ctx, in.Job.RunID, in.Step, in.Try, out.Hash, in.Hash, out.Bundle, in.Keys)
+}
+
+// edits resolves a step's recorded patches again, by key, against the present parent. refusal tells why one no longer
+// fits: an edit that was accepted meanwhile may have changed its place.
+func (a *Activities) edits(ctx context.Context, job Job, d *optimizer.Doc, step int, keys []string) (out []optimizer.Edit, refusal string, err error) {
+	records, err := a.o.Store.Patches(ctx, job.RunID, step)
+	if err != nil {
+		return nil, "", err
+	}
+	byKey := map[string]run.PatchRecord{}
+	for _, r := range records {
+		if r.Key != "" {
+			byKey[r.Key] = r
+		}
+	}
+	for _, k := range keys {
+		r, ok := byKey[k]
+		if !ok {
+			return nil, "", fmt.Errorf("build a candidate: step %d has no patch %s", step, k)
+		}
+		e, perr := d.Resolve(optimizer.Patch{Op: optimizer.Op(r.Op), Anchor: r.Anchor, Payload: r.Payload, Items: r.Items})
+		if perr != nil {
+			return nil, perr.Error(), nil
+		}
+		e.Support = r.Support
+		out = append(out, e)
+	}
+	optimizer.SortEdits(out)
+	return out, "", nil
+}
+
+func (a *Activities) document(ctx context.Context, hash string) (*optimizer.Doc, *skill.File, error) {
+	text, err := a.o.Store.Text(ctx, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
+	if err != nil {
+		return nil, nil, fmt.Errorf("parse text %.12s: %w", hash, err)
+	}
+	return optimizer.NewDoc(f.Body), f, nil
+}

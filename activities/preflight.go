@@ -1,0 +1,272 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"whetstone/model"
+	"whetstone/optimizer"
+	"whetstone/run"
+	"whetstone/skill"
+	"whetstone/validation"
+)
+
+// MinItems is the number of actionable items below which a run is refused: fewer can not be split into anything that
+// proves something.
+const MinItems = 8
+
+// BytesPerToken converts the token cap of a body into bytes, conservatively: a token of English is about four bytes, one
+// of Chinese about three.
+const BytesPerToken = 3
+
+// Preflight checks everything that can be checked before anything is paid, freezes the splits and begins the run's
+// record. What it refuses is BadInput with a reason and a remedy.
+func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOut, error) {
+	defer beat(ctx)()
+	p := in.Job.Params
+	f, text, err := ReadSkill(p.SkillPath, p.Plain)
+	if err != nil {
+		return PreflightOut{}, err
+	}
+	if p.Deliver != "dry-run" {
+		if err := writableDir(filepath.Dir(p.SkillPath)); err != nil {
+			return PreflightOut{}, InputError("%w: make the folder writable, or use --dry-run and read the result with `starter runs diff`", err)
+		}
+	}
+	hash, err := a.o.Store.PutText(ctx, text)
+	if err != nil {
+		return PreflightOut{}, err
+	}
+	judge, err := in.Job.judge()
+	if err != nil {
+		return PreflightOut{}, InputError("read the judge's name: %w", err)
+	}
+	reflector, err := in.Job.reflector()
+	if err != nil {
+		return PreflightOut{}, InputError("read the model's name: %w", err)
+	}
+	for _, ref := range []model.Ref{reflector, judge} {
+		if _, err := a.o.Models.Client(ref); err != nil {
+			return PreflightOut{}, InputError("%w", err)
+		}
+		if _, err := a.price(ref, p); err != nil {
+			return PreflightOut{}, InputError("%w", err)
+		}
+	}
+
+	out := PreflightOut{Hash: hash, Deterministic: judge.Provider == model.Offline, Trials: p.Trials}
+	if out.Trials <= 0 {
+		out.Trials = 3
+		if out.Deterministic {
+			out.Trials = 1
+		}
+	}
+	if out.Deterministic {
+		out.Measures = model.StatementCoverage
+	}
+	if limit := p.MaxTokens * BytesPerToken; len(f.Body) > limit {
+		out.Notes = append(out.Notes, fmt.Sprintf("the body has %d bytes, over the cap of %d (%d tokens): it may only shrink", len(f.Body), limit, p.MaxTokens))
+	}
+	if err := a.begin(ctx, in, f, hash); err != nil {
+		return PreflightOut{}, err
+	}
+	items, excluded, err := a.items(ctx, in.Job, f)
+	if err != nil {
+		return PreflightOut{}, err
+	}
+	if err := a.o.Store.Freeze(ctx, in.Job.RunID, p.SkillKey, items, excluded); err != nil {
+		return PreflightOut{}, err
+	}
+	train, selection, test := validation.Of(items, validation.Train), validation.Of(items, validation.Selection), validation.Of(items, validation.Test)
+	out.Manifest, out.TestManifest = validation.Manifest(selection), validation.Manifest(test)
+	out.TrainItems = len(train)
+	out.Counts = run.Counts{Train: countLearnings(train), Selection: countLearnings(selection), Test: countLearnings(test)}
+	out.Notes = append(out.Notes, notesOn(excluded, train, selection, test, p)...)
+	if err := a.o.Store.SetRunManifest(ctx, in.Job.RunID, out.Manifest); err != nil {
+		return PreflightOut{}, err
+	}
+	if err := a.planLooks(ctx, &out, p, len(train), len(selection)); err != nil {
+		return PreflightOut{}, err
+	}
+	note, err := a.estimate(reflector, judge, p, len(text), len(train), len(selection), out.Trials)
+	if err != nil {
+		return PreflightOut{}, err
+	}
+	if note != "" {
+		out.Notes = append(out.Notes, note)
+	}
+	return out, nil
+}
+
+// ReadSkill reads and parses a skill file; what is wrong with it comes back as BadInput.
+func ReadSkill(path string, plain bool) (*skill.File, string, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil, "", InputError("read skill %s: there is no such file: check --skill", path)
+	case err != nil:
+		return nil, "", InputError("read skill: %w", err)
+	case info.IsDir():
+		return nil, "", InputError("read skill %s: it is a folder: name the SKILL.md in it", path)
+	case !info.Mode().IsRegular():
+		return nil, "", InputError("read skill %s: it is not a regular file", path)
+	case info.Size() > skill.MaxBytes:
+		return nil, "", InputError("read skill %s: %w (%d bytes, at most %d)", path, skill.ErrTooLarge, info.Size(), skill.MaxBytes)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, "", InputError("read skill: %w", err)
+	}
+	f, err := skill.Parse(data, skill.Options{Plain: plain})
+	if err != nil {
+		hint := ""
+		if errors.Is(err, skill.ErrNoFrontmatter) {
+			hint = ": begin the file with --- name/description ---, or use --plain for a file without frontmatter"
+		}
+		return nil, "", InputError("read skill %s: %w%s", path, err, hint)
+	}
+	return f, string(data), nil
+}
+
+func writableDir(dir string) error {
+	f, err := os.CreateTemp(dir, ".whetstone-*")
+	if err != nil {
+		return fmt.Errorf("write beside the skill in %s: %w", dir, err)
+	}
+	_ = f.Close()
+	return os.Remove(f.Name())
+}
+
+func (a *Activities) begin(ctx context.Context, in PreflightIn, f *skill.File, hash string) error {
+	p := in.Job.Params
+	err := a.o.Store.BeginRun(ctx, run.Run{
+		ID: in.Job.RunID, WorkflowID: in.Job.WorkflowID, SkillKey: p.SkillKey, SkillName: p.SkillName, SkillPath: p.SkillPath,
+		Provider: p.Provider, Judge: p.Judge, Mode: p.Mode, Goal: p.Goal, Seed: p.Seed, HashBefore: hash, StartedAt: in.StartedAt,
+	})
+	if err != nil {
+		return err
+	}
+	return a.o.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: hash, RunID: in.Job.RunID, Path: p.SkillPath, How: "found"})
+}
+
+// items collects the learnings that train the skill, makes items of them and deals the sides.
+func (a *Activities) items(ctx context.Context, job Job, f *skill.File) ([]validation.Item, []validation.Excluded, error) {
+	ls, err := a.learningsFor(ctx, job.Params, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	items, excluded := validation.FromLearnings(ls)
+	if len(items) < MinItems {
+		return nil, nil, a.tooFew(ctx, job.Params, f, len(ls), len(items))
+	}
+	sides, err := a.o.Store.Sides(ctx, job.Params.SkillKey)
+	if err != nil {
+		return nil, nil, err
+	}
+	dealt, left := validation.Deal(items, sides)
+	if len(validation.Of(dealt, validation.Train)) == 0 || len(validation.Of(dealt, validation.Selection)) == 0 {
+		return nil, nil, InputError("split the learnings of %s: they are all wordings of one correction, so there is nothing to hold out: add learnings on other matters", job.Params.SkillKey)
+	}
+	return dealt, append(excluded, left...), nil
+}
+
+func countLearnings(items []validation.Item) int {
+	n := 0
+	for _, it := range items {
+		n += len(it.Learning)
+	}
+	return n
+}
+
+func notesOn(excluded []validation.Excluded, train, selection, test []validation.Item, p run.Params) []string {
+	var notes []string
+	by := map[string]int{}
+	for _, e := range excluded {
+		by[e.Reason]++
+	}
+	for _, r := range []struct{ reason, text string }{
+		{validation.ReasonJunk, "%d learning(s) say too little to be tested and were left out"},
+		{validation.ReasonContradiction, "%d learning(s) contradict another one and were left out until one of each pair is rejected"},
+		{validation.ReasonBridge, "%d learning(s) resemble items of two sides and were left out"},
+	} {
+		if n := by[r.reason]; n > 0 {
+			notes = append(notes, fmt.Sprintf(r.text, n))
+		}
+	}
+	if len(test) == 0 {
+		notes = append(notes, fmt.Sprintf("fewer than %d items: there is no sealed test, the selection score is all there is", validation.SealedTestFrom))
+	}
+	if p.Goal == "improve" {
+		related := validation.Related(train, selection)
+		notes = append(notes, fmt.Sprintf("%d of %d held-out items are related to a train item", related, len(selection)))
+		if related*5 < len(selection) {
+			notes = append(notes, "unrelated corrections can not improve held-out ones: consider --goal adopt, which puts these very corrections into the skill")
+		}
+	}
+	return notes
+}
+
+// planLooks sees that the gate can accept at all: with n items no p-value is below 2^-n, so with few items fewer looks
+// are planned, and with too few none would do.
+func (a *Activities) planLooks(ctx context.Context, out *PreflightOut, p run.Params, train, selection int) error {
+	steps := p.Epochs * optimizer.StepsPerEpoch(train, p.BatchSize, p.Minibatch)
+	out.PlannedLooks = max(steps, 1)
+	if out.Deterministic || p.Goal == "adopt" {
+		return nil
+	}
+	before, err := a.o.Store.Looks(ctx, p.SkillKey, out.Manifest)
+	if err != nil {
+		return err
+	}
+	smallest := validation.SmallestP(selection)
+	for out.PlannedLooks > 1 && smallest > validation.AlphaFor(p.Alpha, out.PlannedLooks, before) {
+		out.PlannedLooks--
+	}
+	if alpha := validation.AlphaFor(p.Alpha, out.PlannedLooks, before); smallest > alpha {
+		return InputError("plan the gate: %d held-out item(s) can never reach the %.5f this look may spend (smallest possible p %.5f, %d looks spent before): add learnings, or use --goal adopt", selection, alpha, smallest, before)
+	}
+	return nil
+}
+
+// estimate says what the run will cost about, and refuses a budget that does not cover a single step.
+func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillBytes, train, selection, trials int) (string, error) {
+	rp, err := a.price(reflector, p)
+	if err != nil {
+		return "", InputError("%w", err)
+	}
+	jp, err := a.price(judge, p)
+	if err != nil {
+		return "", InputError("%w", err)
+	}
+	if rp == (model.Price{}) && jp == (model.Price{}) {
+		return "", nil
+	}
+	const perItem = 300 // bytes an item takes in a prompt
+	batches := (selection + judgeBatch - 1) / judgeBatch
+	step := func(bytesPerToken float64, fill float64) float64 {
+		in := func(bytes int) int { return int(float64(bytes) / bytesPerToken) }
+		reflect := rp.Cost(model.Usage{Input: in(skillBytes + 2000 + p.BatchSize*perItem), Output: int(fill * reflectTokens)})
+		verdicts := jp.Cost(model.Usage{Input: in(skillBytes + 900 + judgeBatch*perItem), Output: int(fill * float64(judgeTokens(judgeBatch)))})
+		return float64(p.Minibatch)*reflect.USD() + float64(2*trials*batches)*verdicts.USD()
+	}
+	steps := float64(p.Epochs * optimizer.StepsPerEpoch(train, p.BatchSize, p.Minibatch))
+	p50, p95 := step(4, 0.3)*steps, step(2.5, 0.8)*steps
+	if least := step(1, 1); p.BudgetUSD < least {
+		return "", InputError("check the budget: $%.4f does not cover one step, which may take up to $%.4f: raise --budget-usd", p.BudgetUSD, math.Ceil(least*1e4)/1e4)
+	}
+	return fmt.Sprintf("estimated cost $%.4f (50th percentile) to $%.4f (95th), of a budget of $%.2f", min(p50, p.BudgetUSD), min(p95, p.BudgetUSD), p.BudgetUSD), nil
+}
+
+func joinQuoted(ids []string, most int) string {
+	ids = slices.Clone(ids)
+	if len(ids) > most {
+		ids = append(ids[:most], "...")
+	}
+	return strings.Join(ids, " ")
+}

@@ -1,0 +1,70 @@
+// Package report renders what a run did for people: Markdown for the Temporal Web UI and the terminal. It is pure, and it
+// shows no text of a learning or a patch, because what it renders travels through Temporal.
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"whetstone/run"
+)
+
+// Markdown renders a run's result and its steps.
+func Markdown(r run.Result, steps []run.Step) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s: %s\n\n", r.Skill, Title(r.Outcome))
+	if r.Why != "" {
+		fmt.Fprintf(&b, "%s\n\n", r.Why)
+	}
+	b.WriteString("| | before | after |\n|---|---|---|\n")
+	fmt.Fprintf(&b, "| selection (held out) | %s | %s |\n", Score(r.Baseline.Selection), Score(r.Final.Selection))
+	fmt.Fprintf(&b, "| sealed test | %s | %s |\n\n", Score(r.Baseline.Test), Score(r.Final.Test))
+	if r.Interval != nil {
+		fmt.Fprintf(&b, "Change on the selection items, 95 %% interval: %+.3f to %+.3f.\n\n", r.Interval[0], r.Interval[1])
+	}
+	if r.Measures != "" {
+		fmt.Fprintf(&b, "The scores measure %s.\n\n", r.Measures)
+	}
+	fmt.Fprintf(&b, "- learnings: %d train, %d selection, %d test\n", r.Learnings.Train, r.Learnings.Selection, r.Learnings.Test)
+	fmt.Fprintf(&b, "- steps: %d in %d epoch(s); %d accepted, %d rejected, %d indecisive\n", r.Steps, r.Epochs, r.Accepted, r.Rejected, r.Indecisive)
+	fmt.Fprintf(&b, "- patches: %d proposed, %d applied, %d refused\n", r.Patches.Proposed, r.Patches.Applied, r.Patches.Refused)
+	fmt.Fprintf(&b, "- spent: $%.4f of $%.2f in %d call(s)\n", r.SpentUSD, r.BudgetUSD, r.Calls)
+	fmt.Fprintf(&b, "- stopped by: %s\n", r.StoppedReason)
+	fmt.Fprintf(&b, "- delivered: %s\n", r.Delivered)
+	fmt.Fprintf(&b, "- body: `%.12s` -> `%.12s`\n", r.HashBefore, r.HashAfter)
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "- note: %s\n", n)
+	}
+	if len(steps) > 0 {
+		b.WriteString("\n| step | try | parent | candidate | outcome | why |\n|---|---|---|---|---|---|\n")
+		for _, s := range steps {
+			fmt.Fprintf(&b, "| %d | %d | %s | %s | %s | %s |\n", s.Step, s.Try, Score(s.Parent01), Score(s.Cand01), s.Outcome, strings.ReplaceAll(s.Reason, "|", "/"))
+		}
+	}
+	return b.String()
+}
+
+// Score renders a score; no score is not a zero.
+func Score(s *float64) string {
+	if s == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *s)
+}
+
+// Title is the outcome in words.
+func Title(o run.Outcome) string {
+	switch o {
+	case run.Accepted:
+		return "accepted"
+	case run.NoImprovement:
+		return "no improvement"
+	case run.Indecisive:
+		return "indecisive"
+	case run.Stopped:
+		return "stopped"
+	case run.Failed:
+		return "failed"
+	}
+	return string(o)
+}

@@ -1,0 +1,99 @@
+// Package workflows orchestrates runs as Temporal workflows: it holds state, asks pure functions, and calls activities. It
+// is deterministic: no clock, no randomness, no environment, no texts. A workflow ends with a result wherever it can;
+// work accepted so far survives every kind of stop.
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"whetstone/activities"
+)
+
+// This file is the only one that calls ExecuteActivity: one typed wrapper for each activity, since a wrong input struct
+// would compile and arrive as a zero value.
+
+// quick are activities that read and write the store.
+func quick(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 2 * time.Minute,
+		HeartbeatTimeout:    5 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 20},
+	})
+}
+
+// silent are quick activities that do not heartbeat: they take milliseconds.
+func silent(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 10 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 20},
+	})
+}
+
+// paid are activities that call a model: they heartbeat, and Temporal does all the retrying there is.
+func paid(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: time.Hour,
+		HeartbeatTimeout:    5 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: 6},
+	})
+}
+
+func callPreflight(ctx workflow.Context, in activities.PreflightIn) (out activities.PreflightOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "Preflight", in).Get(ctx, &out)
+	return out, err
+}
+
+func callEvaluate(ctx workflow.Context, in activities.EvaluateIn) (out activities.EvaluateOut, err error) {
+	err = workflow.ExecuteActivity(paid(ctx), "Evaluate", in).Get(ctx, &out)
+	return out, err
+}
+
+// reflection is a Reflect activity on its way.
+type reflection struct{ f workflow.Future }
+
+func startReflect(ctx workflow.Context, in activities.ReflectIn) reflection {
+	return reflection{workflow.ExecuteActivity(paid(ctx), "Reflect", in)}
+}
+
+func (r reflection) get(ctx workflow.Context) (out activities.ReflectOut, err error) {
+	err = r.f.Get(ctx, &out)
+	return out, err
+}
+
+func callPropose(ctx workflow.Context, in activities.ProposeIn) (out activities.ProposeOut, err error) {
+	err = workflow.ExecuteActivity(silent(ctx), "Propose", in).Get(ctx, &out)
+	return out, err
+}
+
+func callBuild(ctx workflow.Context, in activities.BuildIn) (out activities.BuildOut, err error) {
+	err = workflow.ExecuteActivity(silent(ctx), "Build", in).Get(ctx, &out)
+	return out, err
+}
+
+func callValidate(ctx workflow.Context, in activities.ValidateIn) (out activities.ValidateOut, err error) {
+	err = workflow.ExecuteActivity(paid(ctx), "Validate", in).Get(ctx, &out)
+	return out, err
+}
+
+func callDecide(ctx workflow.Context, in activities.DecideIn) (out activities.DecideOut, err error) {
+	err = workflow.ExecuteActivity(silent(ctx), "Decide", in).Get(ctx, &out)
+	return out, err
+}
+
+func callOpenTest(ctx workflow.Context, in activities.OpenTestIn) (out activities.OpenTestOut, err error) {
+	err = workflow.ExecuteActivity(paid(ctx), "OpenTest", in).Get(ctx, &out)
+	return out, err
+}
+
+func callDeliver(ctx workflow.Context, in activities.DeliverIn) (out activities.DeliverOut, err error) {
+	err = workflow.ExecuteActivity(silent(ctx), "Deliver", in).Get(ctx, &out)
+	return out, err
+}
+
+func callFinish(ctx workflow.Context, in activities.FinishIn) (out activities.FinishOut, err error) {
+	err = workflow.ExecuteActivity(silent(ctx), "Finish", in).Get(ctx, &out)
+	return out, err
+}

@@ -1,0 +1,145 @@
+package workflows
+
+import (
+	"errors"
+	"fmt"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"whetstone/activities"
+	"whetstone/run"
+)
+
+// end opens the sealed test, delivers and closes the record. However the run stopped, what was accepted is kept.
+func (o *optimization) end(ctx workflow.Context) (OptimizeOutput, error) {
+	r := o.result()
+	if o.Accepted > 0 && o.Pre.Counts.Test > 0 && o.StopReason != activities.StopKillFile {
+		o.phase = "sealed test"
+		o.show(ctx)
+		t, err := callOpenTest(ctx, activities.OpenTestIn{Job: o.job, Manifest: o.Pre.TestManifest, Before: o.Pre.Hash, After: o.Current, Trials: o.Pre.Trials})
+		switch {
+		case err != nil && isOutage(err):
+			r.Notes = append(r.Notes, "the sealed test could not be measured: "+cause(err))
+		case err != nil:
+			return o.fail(ctx, err)
+		case t.Stopped != "":
+			r.Notes = append(r.Notes, "the sealed test was not measured: "+t.Stopped)
+		default:
+			r.Baseline.Test, r.Final.Test = t.Before, t.After
+			if t.Reads > 1 {
+				r.Notes = append(r.Notes, fmt.Sprintf("this sealed test has been read by %d runs: it is less of a surprise each time", t.Reads))
+			}
+		}
+	}
+	o.phase = "delivery"
+	d, err := callDeliver(ctx, activities.DeliverIn{Job: o.job, Before: o.Pre.Hash, After: o.Current})
+	if err != nil {
+		return o.fail(ctx, err)
+	}
+	r.Delivered = d.Delivered
+	if d.ProposalPath != "" {
+		r.ProposalPath = &d.ProposalPath
+	}
+	if d.Why != "" {
+		r.Notes = append(r.Notes, d.Why)
+	}
+	in := activities.FinishIn{Job: o.job, Result: r, Before: o.Pre.Hash}
+	if o.Baseline != nil {
+		in.SelectionStage = o.SelectionStage
+	}
+	f, err := callFinish(ctx, in)
+	if err != nil {
+		return OptimizeOutput{}, err
+	}
+	o.close(ctx, f.Result, f.Markdown)
+	return OptimizeOutput{Result: f.Result, Markdown: f.Markdown}, nil
+}
+
+// fail closes the record of a run that an error ended, and returns the error.
+func (o *optimization) fail(ctx workflow.Context, cause error) (OptimizeOutput, error) {
+	r := o.result()
+	r.Outcome, r.Why, r.Delivered, r.HashAfter = run.Failed, message(cause), "none", o.Current
+	keep, cancel := workflow.NewDisconnectedContext(ctx) // a cancelled run is recorded, too
+	defer cancel()
+	if f, err := callFinish(keep, activities.FinishIn{Job: o.job, Result: r, Before: o.Pre.Hash}); err == nil {
+		o.close(keep, f.Result, f.Markdown)
+	}
+	o.finished = true
+	return OptimizeOutput{}, cause
+}
+
+// result is what the workflow itself knows of the outcome.
+func (o *optimization) result() run.Result {
+	p := o.in.Params
+	r := run.Result{
+		RunID: o.job.RunID, WorkflowID: o.job.WorkflowID, Skill: p.SkillKey, Provider: p.Provider, Mode: p.Mode, StoppedReason: o.StopReason,
+		Learnings: o.Pre.Counts, Baseline: run.Scores{Selection: o.Baseline}, Final: run.Scores{Selection: o.Score},
+		Epochs: o.Epoch, Steps: o.Step, Accepted: o.Accepted, Rejected: o.Rejected, Indecisive: o.Indecisive,
+		BudgetUSD: p.BudgetUSD, HashBefore: o.Pre.Hash, HashAfter: o.Current, Delivered: "none", Path: p.SkillPath,
+		Goal: p.Goal, Judge: p.Judge, Notes: o.Pre.Notes, Measures: o.Pre.Measures,
+	}
+	if o.Step == 0 {
+		r.Epochs = 0
+	}
+	r.Outcome, r.Why = o.outcome()
+	return r
+}
+
+// outcome names how the run ended, and why in one sentence.
+func (o *optimization) outcome() (run.Outcome, string) {
+	what := "does better on held-out corrections"
+	if o.in.Params.Goal == "adopt" {
+		what = "states the corrections it was given, and lost nothing held out (adopted, which is not shown to generalise)"
+	}
+	switch {
+	case o.Accepted > 0:
+		return run.Accepted, fmt.Sprintf("%d of %d candidate(s) accepted: the skill now %s", o.Accepted, o.Accepted+o.Rejected+o.Indecisive, what)
+	case interrupted(o.StopReason):
+		return run.Stopped, "stopped with nothing accepted so far" + lastWords(o.Last)
+	case o.Indecisive > 0 && o.Rejected == 0:
+		return run.Indecisive, "the evidence is missing to decide anything" + lastWords(o.Last)
+	case o.Rejected > 0:
+		return run.NoImprovement, "no evidence of improvement" + lastWords(o.Last)
+	case o.StopReason == activities.StopAllPass:
+		return run.NoImprovement, "every held-out correction passes already: there is nothing to improve"
+	}
+	return run.NoImprovement, "no patch was found to try" + lastWords(o.Last)
+}
+
+func lastWords(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (last: " + s + ")"
+}
+
+// interrupted reports whether something from outside ended the run, instead of its own course.
+func interrupted(reason string) bool {
+	switch reason {
+	case activities.StopBudget, activities.StopCalls, activities.StopKillFile, activities.StopPerson, activities.StopBreaker, activities.StopTimeout:
+		return true
+	}
+	return false
+}
+
+// isOutage reports whether an activity failed for want of the model, after all of Temporal's retries.
+func isOutage(err error) bool {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Type() == activities.TypeModel
+	}
+	var timeout *temporal.TimeoutError
+	return errors.As(err, &timeout)
+}
+
+// cause is the innermost message of an activity's error.
+func cause(err error) string { return message(err) }
+
+func message(err error) string {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return app.Message()
+	}
+	return err.Error()
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"whetstone/devserver"
+	"whetstone/llm"
+	"whetstone/model"
+	"whetstone/service"
+)
+
+// finding is one line of the doctor.
+type finding struct {
+	Check string `json:"check"`
+	OK    bool   `json:"ok"`
+	Text  string `json:"text"`
+}
+
+func (a *app) doctorCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "Check home, database, models and the Temporal server", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd.Context(), func(s *service.Service) error {
+				var fs []finding
+				add := func(check string, ok bool, format string, args ...any) {
+					fs = append(fs, finding{check, ok, fmt.Sprintf(format, args...)})
+				}
+				add("home", true, "%s", s.Home)
+				counts, err := s.Store.CountByStatus(cmd.Context())
+				if err != nil {
+					add("database", false, "%v", err)
+				} else {
+					add("database", true, "%s: %d approved learnings, %d pending", s.Home.Database(), counts["approved"], counts["pending"])
+				}
+				if _, err := os.Lstat(s.Home.KillFile()); err == nil {
+					add("kill file", false, "%s exists: no run spends anything until it is removed", s.Home.KillFile())
+				}
+				for _, p := range llm.Providers() {
+					ref := model.Ref{Provider: p, Model: llm.DefaultModel(p)}
+					if _, err := s.Models.Client(ref); err != nil {
+						add("model", true, "%s is not usable: %v", p, err)
+					} else {
+						add("model", true, "%s is usable", ref)
+					}
+				}
+				switch ep, err := devserver.ReadEndpoint(string(s.Home)); {
+				case s.External():
+					add("temporal", true, "given by the environment: %s", a.getenv("TEMPORAL_ADDRESS"))
+				case err == nil && ep.PID != 0:
+					add("temporal", true, "embedded, hosted by process %d at %s, Web UI %s", ep.PID, ep.Address, ep.UIURL)
+				default:
+					add("temporal", true, "embedded, nobody hosts it just now; a command starts it as needed")
+				}
+				if a.json {
+					err = a.printJSON(fs)
+				} else {
+					for _, f := range fs {
+						mark := a.colour("32", "ok  ")
+						if !f.OK {
+							mark = a.colour("31", "bad ")
+						}
+						if err = a.print("%s %-10s %s\n", mark, f.Check, f.Text); err != nil {
+							break
+						}
+					}
+				}
+				if err != nil {
+					return err
+				}
+				for _, f := range fs {
+					if !f.OK {
+						return &exitError{code: exitFailed}
+					}
+				}
+				return nil
+			})
+		},
+	}
+}
+
+func (a *app) versionCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := "unknown"
+			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+				v = info.Main.Version
+			}
+			if a.json {
+				return a.printJSON(map[string]string{"version": v})
+			}
+			return a.print("whetstone %s\n", v)
+		},
+	}
+}

@@ -1,0 +1,437 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"whetstone/activities"
+	"whetstone/llm"
+	"whetstone/model"
+	"whetstone/run"
+	"whetstone/service"
+	"whetstone/skill"
+	"whetstone/workflows"
+)
+
+type optimizeFlags struct {
+	skill, importFile, provider, model, judge, price     string
+	goal, mode                                           string
+	epochs, batch, minibatches, lr, minLR, trials        int
+	adds, deletes, replaces, maxCalls, patience, maxToks int
+	alpha, budget                                        float64
+	timeout                                              time.Duration
+	seed                                                 int64
+	match, pending, plain                                bool
+	write, stage, dryRun, watch, detach                  bool
+}
+
+func (a *app) optimizeCmd() *cobra.Command {
+	var o optimizeFlags
+	cmd := &cobra.Command{
+		Use:   "optimize --skill PATH",
+		Short: "Train a skill file with the corrections linked to it",
+		Long: "Splits the corrections into train, selection and test, lets a model propose small patches from the train part, and keeps a patch only if the\n" +
+			"held-out part does better. Without a key the offline model is used: it measures whether the file states a correction, not what an agent does.\n" +
+			"A second start of the same command attaches to the run that is open, so after a crash the same command goes on.",
+		Example: "  starter optimize --skill examples/go-testing/SKILL.md --import examples/go-testing/learnings.jsonl --stage\n  starter optimize --skill SKILL.md --goal adopt --write\n  starter optimize --skill SKILL.md --provider openai --model gpt-4o-mini --budget-usd 0.50",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.optimize(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.skill, "skill", "", "the SKILL.md, its folder, or the name of a skill that was trained before")
+	f.StringVar(&o.importFile, "import", "", "import learnings from this JSON Lines file first and link them to the skill")
+	f.StringVar(&o.provider, "provider", "", "offline, openai or ollama (default openai where OPENAI_API_KEY is set, else offline)")
+	f.StringVar(&o.model, "model", "", "the reflecting model (default the provider's)")
+	f.StringVar(&o.judge, "judge-model", "", "the judging model (default the reflecting one)")
+	f.StringVar(&o.price, "price", "", "IN,OUT: dollars for a million tokens, for a model that is not in the price table")
+	f.StringVar(&o.goal, "goal", "improve", "improve: do better on held-out corrections; adopt: state these very corrections")
+	f.StringVar(&o.mode, "mode", "judge", "judge: ask whether the skill would lead to the expected behaviour")
+	f.IntVar(&o.epochs, "epochs", 3, "passes over the train part")
+	f.IntVar(&o.batch, "batch-size", 8, "corrections in a minibatch")
+	f.IntVar(&o.minibatches, "minibatches", 2, "minibatches reflected on in parallel in a step")
+	f.IntVar(&o.lr, "lr", 4, "patches a step may apply at first")
+	f.IntVar(&o.minLR, "min-lr", 2, "patches a step may apply at the end")
+	f.IntVar(&o.adds, "max-adds", 3, "additions a step may apply")
+	f.IntVar(&o.deletes, "max-deletes", 2, "deletions a step may apply")
+	f.IntVar(&o.replaces, "max-replaces", 3, "replacements a step may apply")
+	f.IntVar(&o.trials, "trials", 0, "judgements of each item (default 1 offline, 3 with a model)")
+	f.Float64Var(&o.alpha, "alpha", 0.05, "chance of ever accepting a candidate that is no better")
+	f.Float64Var(&o.budget, "budget-usd", 0.50, "dollars the run may spend; it never spends more")
+	f.IntVar(&o.maxCalls, "max-calls", 0, "model calls the run may make (0: no limit)")
+	f.DurationVar(&o.timeout, "timeout", 0, "wall clock after which the run stops with its work kept (0: none)")
+	f.IntVar(&o.patience, "patience", 5, "steps without improvement after which the run stops")
+	f.Int64Var(&o.seed, "seed", 1, "seed of every random choice")
+	f.IntVar(&o.maxToks, "max-skill-tokens", 5000, "size the body may have; a larger one may only shrink")
+	f.BoolVar(&o.match, "match", false, "also use unlinked learnings that the skill's name, description and headings match")
+	f.BoolVar(&o.pending, "include-pending", false, "also use learnings that nobody approved yet")
+	f.BoolVar(&o.plain, "plain", false, "accept a file without frontmatter")
+	f.BoolVar(&o.write, "write", false, "replace the file, if it is unchanged since the run began")
+	f.BoolVar(&o.stage, "stage", false, "write the result beside the file as SKILL.md.proposed")
+	f.BoolVar(&o.dryRun, "dry-run", false, "deliver nothing")
+	f.BoolVar(&o.watch, "watch", false, "show progress also where standard error is no terminal")
+	f.BoolVar(&o.detach, "detach", false, "start the run and return; needs a running worker")
+	cmd.MarkFlagsMutuallyExclusive("write", "stage", "dry-run")
+	return cmd
+}
+
+func (a *app) optimize(ctx context.Context, o optimizeFlags) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	return a.with(ctx, func(s *service.Service) error {
+		p, ask, err := a.params(ctx, s, o)
+		if err != nil {
+			return err
+		}
+		if o.importFile != "" {
+			if err := a.importFor(ctx, s, o.importFile, p.SkillKey); err != nil {
+				return err
+			}
+		}
+		if p.Provider == model.Offline {
+			a.note("no key: using the offline model (%s)", model.StatementCoverage)
+		}
+		c, err := s.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		return errors.Join(a.optimizeOn(ctx, s, c, p, o, ask), c.Close())
+	})
+}
+
+func (o *optimizeFlags) check() error {
+	if o.skill == "" {
+		return usage("optimize needs --skill PATH")
+	}
+	for _, x := range []struct {
+		flag string
+		n    int
+		min  int
+	}{
+		{"epochs", o.epochs, 1}, {"batch-size", o.batch, 1}, {"minibatches", o.minibatches, 1}, {"lr", o.lr, 1}, {"min-lr", o.minLR, 1},
+		{"max-adds", o.adds, 0}, {"max-deletes", o.deletes, 0}, {"max-replaces", o.replaces, 0}, {"trials", o.trials, 0}, {"max-calls", o.maxCalls, 0},
+		{"patience", o.patience, 0}, {"max-skill-tokens", o.maxToks, 1},
+	} {
+		if x.n < x.min {
+			return usage("--%s %d: at least %d", x.flag, x.n, x.min)
+		}
+		if x.n > 1_000_000 {
+			return usage("--%s %d: that is more than makes sense", x.flag, x.n)
+		}
+	}
+	switch {
+	case o.minLR > o.lr:
+		return usage("--min-lr %d is above --lr %d", o.minLR, o.lr)
+	case o.alpha <= 0 || o.alpha >= 1 || math.IsNaN(o.alpha):
+		return usage("--alpha %v: between 0 and 1", o.alpha)
+	case o.budget < 0 || math.IsNaN(o.budget) || o.budget > 1e6:
+		return usage("--budget-usd %v: a number of dollars, 0 or more", o.budget)
+	case o.timeout < 0:
+		return usage("--timeout %v: 0 or more", o.timeout)
+	case o.goal != "improve" && o.goal != "adopt":
+		return usage("--goal %q: improve or adopt", o.goal)
+	case o.mode == "rollout":
+		return usage("--mode rollout is not built yet: use judge")
+	case o.mode != "judge":
+		return usage("--mode %q: judge", o.mode)
+	}
+	return nil
+}
+
+// params turns flags into the run's choices. ask says that the person is to be asked about the result on the terminal.
+func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (p run.Params, ask bool, err error) {
+	path, err := findSkill(ctx, s, o.skill)
+	if err != nil {
+		return p, false, err
+	}
+	f, _, err := activities.ReadSkill(path, o.plain)
+	if err != nil {
+		return p, false, &exitError{exitUsage, inputMessage(err)}
+	}
+	name := f.Name
+	if name == "" {
+		name = filepath.Base(filepath.Dir(path))
+	}
+	key := skill.Key(name)
+	if key == "" {
+		return p, false, usage("the skill's name %q has no letter or digit: give it a name in its frontmatter", name)
+	}
+	provider, judge, err := o.models(s.Models)
+	if err != nil {
+		return p, false, err
+	}
+	p = run.Params{
+		SkillPath: path, SkillKey: key, SkillName: name, Home: s.HomeID(), Provider: provider.String(), Judge: judge.String(), Goal: o.goal, Mode: o.mode,
+		Epochs: o.epochs, BatchSize: o.batch, Minibatch: o.minibatches, LR: o.lr, MinLR: o.minLR, MaxAdds: o.adds, MaxDeletes: o.deletes, MaxReplace: o.replaces,
+		Trials: o.trials, Alpha: o.alpha, BudgetUSD: o.budget, MaxCalls: o.maxCalls, TimeoutSec: int(math.Ceil(o.timeout.Seconds())), Patience: o.patience,
+		Seed: o.seed, MaxTokens: o.maxToks, Match: o.match, Pending: o.pending, Plain: o.plain,
+	}
+	if o.price != "" {
+		in, out, err := parsePrice(o.price)
+		if err != nil {
+			return p, false, err
+		}
+		p.Price, p.PriceOut = &in, &out
+	}
+	switch {
+	case o.write:
+		p.Deliver = "write"
+	case o.dryRun:
+		p.Deliver = "dry-run"
+	default:
+		p.Deliver = "stage"
+		ask = !o.stage && !a.json && a.isTerminal(a.stdin) && a.isTerminal(a.stdout)
+	}
+	return p, ask, nil
+}
+
+// findSkill accepts a file, a folder that holds a SKILL.md, or the name of a skill that was trained before.
+func findSkill(ctx context.Context, s *service.Service, arg string) (string, error) {
+	abs, err := filepath.Abs(arg)
+	if err != nil {
+		return "", usage("--skill %s: %v", arg, err)
+	}
+	if exists(filepath.Join(abs, "SKILL.md")) {
+		return filepath.Join(abs, "SKILL.md"), nil
+	}
+	if exists(abs) || strings.ContainsAny(arg, `/\`) || strings.HasSuffix(strings.ToLower(arg), ".md") {
+		return abs, nil
+	}
+	vs, err := s.Store.Versions(ctx, skill.Key(arg))
+	if err != nil {
+		return "", err
+	}
+	if len(vs) == 0 {
+		return "", usage("--skill %s: no such file, and no skill of that name was trained before", arg)
+	}
+	return vs[0].Path, nil
+}
+
+func (o *optimizeFlags) models(m *service.Models) (reflector, judge model.Ref, err error) {
+	reflector = m.Default()
+	if o.provider != "" {
+		if reflector, err = model.ParseRef(o.provider); err != nil {
+			return reflector, judge, usage("--provider %s: %v", o.provider, err)
+		}
+	} else if o.model != "" {
+		if r, err := model.ParseRef(o.model); err == nil && r.Model != "" && known(r.Provider) {
+			reflector = r
+			o.model = ""
+		}
+	}
+	if !known(reflector.Provider) {
+		return reflector, judge, usage("--provider %s: want one of %s", o.provider, strings.Join(llm.Providers(), ", "))
+	}
+	switch {
+	case o.model != "":
+		reflector.Model = strings.TrimPrefix(o.model, reflector.Provider+":")
+	case reflector.Model == "":
+		reflector.Model = llm.DefaultModel(reflector.Provider)
+	}
+	judge = reflector
+	if o.judge != "" {
+		judge = model.Ref{Provider: reflector.Provider, Model: o.judge}
+		if r, err := model.ParseRef(o.judge); err == nil && known(r.Provider) {
+			judge = r
+			if judge.Model == "" {
+				judge.Model = llm.DefaultModel(judge.Provider)
+			}
+		}
+	}
+	if reflector.Provider == model.Offline {
+		reflector.Model = ""
+	}
+	if judge.Provider == model.Offline {
+		judge.Model = ""
+	}
+	return reflector, judge, nil
+}
+
+func known(provider string) bool {
+	for _, p := range llm.Providers() {
+		if p == provider {
+			return true
+		}
+	}
+	return false
+}
+
+func parsePrice(s string) (in, out float64, err error) {
+	a, b, ok := strings.Cut(s, ",")
+	if ok {
+		if in, err = strconv.ParseFloat(strings.TrimSpace(a), 64); err == nil {
+			out, err = strconv.ParseFloat(strings.TrimSpace(b), 64)
+		}
+	}
+	if !ok || err != nil || in < 0 || out < 0 || math.IsNaN(in+out) || math.IsInf(in+out, 0) {
+		return 0, 0, usage("--price %q: want IN,OUT in dollars for a million tokens, such as 0.15,0.60", s)
+	}
+	return in, out, nil
+}
+
+// optimizeOn runs the optimization on a connected server and prints its result.
+func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Connection, p run.Params, o optimizeFlags, ask bool) error {
+	if o.detach {
+		return a.detach(ctx, c, p)
+	}
+	stop, err := c.StartWorker()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	st, err := c.StartOptimize(ctx, p)
+	if err != nil {
+		return err
+	}
+	if st.Attached {
+		a.note("a run of %s with the same choices is open: going on with it", p.SkillKey)
+	}
+	if url := c.RunURL(st.WorkflowID, st.RunID); url != "" {
+		a.note("run %s, watch it at %s", st.RunID, url)
+	} else {
+		a.note("run %s", st.RunID)
+	}
+	done := a.watchProgress(ctx, st, o.watch)
+	out, err := st.Wait(ctx)
+	done()
+	if err != nil {
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, errors.New("interrupted: the run stays open, the same command goes on with it")}
+		}
+		return err
+	}
+	r := out.Result
+	if url := c.UIURL(); url != "" {
+		full := c.RunURL(st.WorkflowID, st.RunID)
+		r.UIURL = &full
+	}
+	if ask && r.Outcome == run.Accepted && r.Delivered == "staged" {
+		if err := a.showResult(ctx, s, r); err != nil {
+			return err
+		}
+		return a.askToWrite(ctx, s, p, r)
+	}
+	if a.json {
+		err = a.printJSON(r)
+	} else {
+		err = a.showResult(ctx, s, r)
+	}
+	if err != nil {
+		return err
+	}
+	return outcomeExit(r, p.Deliver)
+}
+
+// outcomeExit turns a result into the exit code of cli.md.
+func outcomeExit(r run.Result, asked string) error {
+	code := exitFailed
+	switch r.Outcome {
+	case run.Accepted:
+		code = exitDone
+		if r.Delivered == "none" && asked != "dry-run" {
+			code = exitFailed
+		}
+	case run.NoImprovement:
+		code = exitNoImprovement
+	case run.Stopped:
+		code = exitStopped
+	case run.Indecisive:
+		code = exitIndecisive
+	}
+	if code == exitDone {
+		return nil
+	}
+	return &exitError{code: code}
+}
+
+// detach starts the run and leaves it to a worker that stands by.
+func (a *app) detach(ctx context.Context, c *service.Connection, p run.Params) error {
+	ok := !c.Hosting()
+	if ok {
+		var err error
+		if ok, err = c.HasWorker(ctx); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return usage("--detach needs a worker that stays: start one with `worker` in another terminal, or leave --detach out")
+	}
+	st, err := c.StartOptimize(ctx, p)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"run_id": st.RunID, "workflow_id": st.WorkflowID, "attached": st.Attached})
+	}
+	return a.print("started run %s; watch it with `starter runs watch %s`\n", st.RunID, st.RunID)
+}
+
+// watchProgress shows how far the run is until the returned function is called.
+func (a *app) watchProgress(ctx context.Context, st *service.Started, always bool) (stop func()) {
+	tty := a.isTerminal(a.stderr)
+	if a.quiet || (!tty && !always) {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		last := ""
+		for {
+			q, cancelQuery := context.WithTimeout(ctx, 2*time.Second)
+			p, err := st.Progress(q)
+			cancelQuery()
+			if line := progressLine(p); err == nil && line != last {
+				last = line
+				if tty {
+					fmt.Fprintf(a.stderr, "\r\x1b[2K%s", line)
+				} else {
+					fmt.Fprintln(a.stderr, line)
+				}
+			}
+			select {
+			case <-ctx.Done():
+				if tty && last != "" {
+					fmt.Fprint(a.stderr, "\r\x1b[2K")
+				}
+				return
+			case <-time.After(250 * time.Millisecond):
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+func progressLine(p workflows.Progress) string {
+	score := ""
+	if p.Baseline != nil && p.Score != nil {
+		score = fmt.Sprintf(", held out %.3f -> %.3f", *p.Baseline, *p.Score)
+	}
+	return fmt.Sprintf("%s: epoch %d/%d, step %d/%d%s, %d accepted, %d rejected, $%.4f", p.Phase, p.Epoch, p.Epochs, p.Step, p.Steps, score, p.Accepted, p.Rejected, p.SpentUSD)
+}
+
+// inputMessage unwraps an activity's input error, which was made for Temporal.
+func inputMessage(err error) error {
+	var app interface{ Message() string }
+	if errors.As(err, &app) {
+		return errors.New(app.Message())
+	}
+	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"whetstone/activities"
+	"whetstone/internal/linediff"
+	"whetstone/report"
+	"whetstone/run"
+	"whetstone/service"
+	"whetstone/skill"
+)
+
+// showResult prints a run's outcome for a person: scores, what was accepted and refused and why, the diff, where to look.
+func (a *app) showResult(ctx context.Context, s *service.Service, r run.Result) error {
+	var b strings.Builder
+	colour := map[run.Outcome]string{run.Accepted: "32", run.NoImprovement: "33", run.Indecisive: "33", run.Stopped: "33", run.Failed: "31"}[r.Outcome]
+	fmt.Fprintf(&b, "\n%s: %s\n%s\n\n", r.Skill, a.colour(colour+";1", report.Title(r.Outcome)), r.Why)
+	fmt.Fprintf(&b, "  %-22s %8s %8s\n", "", "before", "after")
+	fmt.Fprintf(&b, "  %-22s %8s %8s\n", "selection (held out)", report.Score(r.Baseline.Selection), report.Score(r.Final.Selection))
+	fmt.Fprintf(&b, "  %-22s %8s %8s\n", "sealed test", report.Score(r.Baseline.Test), report.Score(r.Final.Test))
+	if r.Interval != nil {
+		fmt.Fprintf(&b, "  change on selection, 95 %% interval: %+.3f to %+.3f\n", r.Interval[0], r.Interval[1])
+	}
+	if r.Measures != "" {
+		fmt.Fprintf(&b, "  the scores measure %s\n", r.Measures)
+	}
+	fmt.Fprintf(&b, "\n  learnings: %d train, %d selection, %d test\n", r.Learnings.Train, r.Learnings.Selection, r.Learnings.Test)
+	fmt.Fprintf(&b, "  %d step(s) in %d epoch(s): %d accepted, %d rejected, %d indecisive; stopped by: %s\n", r.Steps, r.Epochs, r.Accepted, r.Rejected, r.Indecisive, r.StoppedReason)
+	fmt.Fprintf(&b, "  spent $%.4f of $%.2f in %d model call(s), %s\n", r.SpentUSD, r.BudgetUSD, r.Calls, r.Provider)
+	for _, n := range r.Notes {
+		fmt.Fprintf(&b, "  note: %s\n", n)
+	}
+	patches, err := s.Store.Patches(ctx, r.RunID, 0)
+	if err != nil {
+		return err
+	}
+	a.writePatches(&b, patches)
+	diff, err := runDiff(ctx, s, r.HashBefore, r.HashAfter, r.Path)
+	if err != nil {
+		return err
+	}
+	if diff != "" {
+		fmt.Fprintf(&b, "\n%s", a.colourDiff(diff))
+	}
+	b.WriteString("\n")
+	switch r.Delivered {
+	case "written":
+		fmt.Fprintf(&b, "written to %s; undo with `starter skill rollback %s`\n", r.Path, r.Path)
+	case "staged":
+		fmt.Fprintf(&b, "staged as %s; the skill itself is unchanged\n", *r.ProposalPath)
+	}
+	fmt.Fprintf(&b, "run %s: `starter runs show %s`\n", r.RunID, r.RunID)
+	if r.UIURL != nil {
+		fmt.Fprintf(&b, "Web UI, while a worker runs: %s\n", *r.UIURL)
+	}
+	return a.print("%s", b.String())
+}
+
+// writePatches lists what was accepted in full, and what was refused by reason.
+func (a *app) writePatches(b *strings.Builder, ps []run.PatchRecord) {
+	var accepted []run.PatchRecord
+	reasons := map[string]int{}
+	var order []string
+	for _, p := range ps {
+		switch p.State {
+		case "accepted":
+			accepted = append(accepted, p)
+		case "clipped": // good enough, but not in that step
+		default:
+			if reasons[p.Reason] == 0 {
+				order = append(order, p.Reason)
+			}
+			reasons[p.Reason]++
+		}
+	}
+	if len(accepted) > 0 {
+		fmt.Fprintf(b, "\n  accepted patches:\n")
+		for _, p := range accepted {
+			fmt.Fprintf(b, "    step %d  %-7s %s\n", p.Step, p.Op, oneLine(p.Payload, 110))
+		}
+	}
+	if len(order) > 0 {
+		fmt.Fprintf(b, "\n  refused patches:\n")
+		for _, r := range order {
+			fmt.Fprintf(b, "    %3d x %s\n", reasons[r], r)
+		}
+	}
+}
+
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if rs := []rune(s); len(rs) > n {
+		return string(rs[:n-1]) + "…"
+	}
+	return s
+}
+
+// runDiff compares two kept texts.
+func runDiff(ctx context.Context, s *service.Service, before, after, path string) (string, error) {
+	if before == after || before == "" || after == "" {
+		return "", nil
+	}
+	a, err := s.Store.Text(ctx, before)
+	if err != nil {
+		return "", err
+	}
+	b, err := s.Store.Text(ctx, after)
+	if err != nil {
+		return "", err
+	}
+	return linediff.Unified(path, path+" (optimized)", a, b), nil
+}
+
+func (a *app) colourDiff(diff string) string {
+	lines := strings.SplitAfter(diff, "\n")
+	for i, l := range lines {
+		switch {
+		case strings.HasPrefix(l, "+++"), strings.HasPrefix(l, "---"):
+		case strings.HasPrefix(l, "+"):
+			lines[i] = a.colour("32", strings.TrimSuffix(l, "\n")) + "\n"
+		case strings.HasPrefix(l, "-"):
+			lines[i] = a.colour("31", strings.TrimSuffix(l, "\n")) + "\n"
+		case strings.HasPrefix(l, "@@"):
+			lines[i] = a.colour("36", strings.TrimSuffix(l, "\n")) + "\n"
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// askToWrite asks on the terminal whether the staged result may replace the file, and does so only if the file still is
+// what the run began with.
+func (a *app) askToWrite(ctx context.Context, s *service.Service, p run.Params, r run.Result) error {
+	if err := a.print("replace %s with this? [y/N] ", p.SkillPath); err != nil {
+		return err
+	}
+	answer, _ := bufio.NewReader(a.stdin).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+	default:
+		return a.print("left as it is; the proposal stays at %s\n", *r.ProposalPath)
+	}
+	now, err := os.ReadFile(p.SkillPath)
+	if err != nil {
+		return fmt.Errorf("replace the skill: %w", err)
+	}
+	if skill.Hash(string(now)) != r.HashBefore {
+		return a.print("the file was changed meanwhile and was not replaced; the proposal stays at %s\n", *r.ProposalPath)
+	}
+	text, err := s.Store.Text(ctx, r.HashAfter)
+	if err != nil {
+		return err
+	}
+	if err := activities.WriteAtomic(p.SkillPath, text); err != nil {
+		return err
+	}
+	if err := s.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: r.HashAfter, Parent: r.HashBefore, RunID: r.RunID, Path: p.SkillPath, How: "written"}); err != nil {
+		return err
+	}
+	_ = os.Remove(*r.ProposalPath) // it is the file now
+	return a.print("written to %s\n", p.SkillPath)
+}

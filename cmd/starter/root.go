@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"whetstone/service"
+	"whetstone/store"
+)
+
+// Exit codes, see docs/cli.md.
+const (
+	exitDone          = 0
+	exitFailed        = 1
+	exitUsage         = 2
+	exitNoImprovement = 3
+	exitStopped       = 4
+	exitIndecisive    = 5
+	exitInterrupted   = 130
+)
+
+// exitError carries an exit code. A nil err says nothing more.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage makes an error that exits with 2.
+func usage(format string, args ...any) error {
+	return &exitError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// app is the state of one invocation.
+type app struct {
+	env
+	home    string
+	json    bool
+	quiet   bool
+	verbose bool
+}
+
+func execute(ctx context.Context, e env) int {
+	a := &app{env: e}
+	root := a.root()
+	root.SetArgs(e.args)
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	code := codeOf(ctx, err)
+	if msg := err.Error(); msg != "" {
+		fmt.Fprintf(e.stderr, "whetstone: %s\n", msg)
+		if hint := hintFor(err); hint != "" {
+			fmt.Fprintf(e.stderr, "hint: %s\n", hint)
+		}
+	}
+	return code
+}
+
+func codeOf(ctx context.Context, err error) int {
+	var exit *exitError
+	switch {
+	case errors.As(err, &exit):
+		return exit.code
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case errors.Is(err, service.ErrBadInput), errors.Is(err, service.ErrOtherFlags), errors.Is(err, store.ErrNotFound):
+		return exitUsage
+	case strings.HasPrefix(err.Error(), "unknown ") || strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "required flag") ||
+		strings.HasPrefix(err.Error(), "invalid argument") || strings.HasPrefix(err.Error(), "flag needs") || strings.HasPrefix(err.Error(), "if any flags"):
+		return exitUsage // cobra has no types for these
+	}
+	return exitFailed
+}
+
+// hintFor says what to do next, where an error itself does not.
+func hintFor(err error) string {
+	switch {
+	case errors.Is(err, store.ErrBusy):
+		return "another process is writing; try again in a moment"
+	case errors.Is(err, store.ErrFull):
+		return "free some space on the disk; what was stored before is safe"
+	case errors.Is(err, store.ErrReadOnly):
+		return "check the owner and mode of the home folder, or choose another with --home"
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "unknown flag"):
+		return "see starter --help"
+	}
+	return ""
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "starter",
+		Short:         "Turn the corrections you give your coding agent into better skills",
+		Long:          "Whetstone keeps the corrections you give your coding agent and trains SKILL.md files with them.\n\nThe main job: starter optimize --skill path/to/SKILL.md --import learnings.jsonl --stage\nIt needs no key and no server: without them an offline model and an embedded Temporal server do the work.",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&a.home, "home", "", "home folder (default $WHETSTONE_HOME or ~/.whetstone)")
+	f.BoolVar(&a.json, "json", false, "machine-readable output")
+	f.BoolVar(&a.quiet, "quiet", false, "print the result only")
+	f.BoolVar(&a.verbose, "verbose", false, "log what goes on to standard error")
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(a.optimizeCmd(), a.learnCmd(), a.runsCmd(), a.skillCmd(), a.doctorCmd(), a.versionCmd())
+	return root
+}
+
+// open opens the home for one command.
+func (a *app) open(ctx context.Context) (*service.Service, error) {
+	log := slog.New(slog.DiscardHandler)
+	if a.verbose {
+		log = slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	}
+	return service.Open(ctx, service.Options{Home: a.home, Getenv: a.getenv, Log: log})
+}
+
+// with opens the home, runs f, and closes it.
+func (a *app) with(ctx context.Context, f func(*service.Service) error) error {
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(s), s.Close())
+}
+
+// printJSON writes one value on one line.
+func (a *app) printJSON(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return a.print("%s\n", b)
+}
+
+func (a *app) print(format string, args ...any) error {
+	if _, err := fmt.Fprintf(a.stdout, format, args...); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// note tells a person something that is not the result.
+func (a *app) note(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// colour wraps s in an ANSI colour where standard output is a terminal and NO_COLOR is not set.
+func (a *app) colour(code, s string) string {
+	if a.getenv("NO_COLOR") != "" || !a.isTerminal(a.stdout) {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

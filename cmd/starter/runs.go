@@ -1,0 +1,303 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"whetstone/model"
+	"whetstone/report"
+	"whetstone/run"
+	"whetstone/service"
+)
+
+func (a *app) runsCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "runs", Short: "List, show and stop runs", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(a.runsListCmd(), a.runsShowCmd(), a.runsDiffCmd(), a.runsReportCmd(), a.runsWatchCmd(), a.runsStopCmd())
+	return cmd
+}
+
+// runSummary is a run as `runs list --json` gives it.
+type runSummary struct {
+	RunID      string      `json:"run_id"`
+	WorkflowID string      `json:"workflow_id"`
+	Skill      string      `json:"skill"`
+	Path       string      `json:"path"`
+	Provider   string      `json:"provider"`
+	Goal       string      `json:"goal"`
+	Outcome    run.Outcome `json:"outcome"`
+	StartedAt  string      `json:"started_at"`
+	EndedAt    string      `json:"ended_at,omitempty"`
+	Result     *run.Result `json:"result"`
+}
+
+func summarise(r run.Run) runSummary {
+	s := runSummary{RunID: r.ID, WorkflowID: r.WorkflowID, Skill: r.SkillKey, Path: r.SkillPath, Provider: r.Provider, Goal: r.Goal, Outcome: r.Outcome, StartedAt: r.StartedAt.Format("2006-01-02T15:04:05Z07:00"), Result: r.Result}
+	if r.EndedAt != nil {
+		s.EndedAt = r.EndedAt.Format("2006-01-02T15:04:05Z07:00")
+	}
+	return s
+}
+
+func (a *app) runsListCmd() *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Short: "List runs, latest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd.Context(), func(s *service.Service) error {
+				rs, err := s.Store.Runs(cmd.Context(), limit)
+				if err != nil {
+					return err
+				}
+				out := make([]runSummary, len(rs))
+				for i, r := range rs {
+					out[i] = summarise(r)
+				}
+				if a.json {
+					return a.printJSON(out)
+				}
+				if len(rs) == 0 {
+					return a.print("no runs\n")
+				}
+				w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+				_, _ = fmt.Fprintln(w, "RUN\tSTARTED\tSKILL\tGOAL\tMODEL\tOUTCOME\tHELD OUT\tSPENT")
+				for _, r := range rs {
+					scores, spent := "-", "-"
+					if r.Result != nil {
+						scores = report.Score(r.Result.Baseline.Selection) + " -> " + report.Score(r.Result.Final.Selection)
+						spent = fmt.Sprintf("$%.4f", r.Result.SpentUSD)
+					}
+					_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.StartedAt.Local().Format("2006-01-02 15:04"), r.SkillKey, r.Goal, r.Provider, report.Title(r.Outcome), scores, spent)
+				}
+				return w.Flush()
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many (0: all)")
+	return cmd
+}
+
+// stageSpend is a stage's spend as `runs show --json` gives it.
+type stageSpend struct {
+	Stage    string  `json:"stage"`
+	Calls    int     `json:"calls"`
+	SpentUSD float64 `json:"spent_usd"`
+	Input    int     `json:"input_tokens"`
+	Output   int     `json:"output_tokens"`
+	Unknown  int     `json:"unknown"`
+}
+
+// stepView is a step as `runs show --json` gives it.
+type stepView struct {
+	Epoch     int      `json:"epoch"`
+	Step      int      `json:"step"`
+	Try       int      `json:"try"`
+	Parent    string   `json:"parent"`
+	Candidate string   `json:"candidate"`
+	Outcome   string   `json:"outcome"`
+	Reason    string   `json:"reason"`
+	Before    *float64 `json:"parent_score"`
+	After     *float64 `json:"candidate_score"`
+	P         *float64 `json:"p"`
+	Alpha     *float64 `json:"alpha"`
+	Replayed  bool     `json:"replayed"`
+}
+
+func (a *app) runsShowCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show a run: outcome, steps, patches, what was left out, spend by stage", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd.Context(), func(s *service.Service) error { return a.showRun(cmd.Context(), s, args[0]) })
+		},
+	}
+}
+
+func (a *app) showRun(ctx context.Context, s *service.Service, id string) error {
+	r, err := s.Store.Run(ctx, id)
+	if err != nil {
+		return err
+	}
+	steps, err := s.Store.Steps(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	patches, err := s.Store.Patches(ctx, r.ID, 0)
+	if err != nil {
+		return err
+	}
+	spend, err := s.Store.SpendByStage(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	excluded, err := s.Store.RunExcluded(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	stages := make([]stageSpend, len(spend))
+	for i, x := range spend {
+		stages[i] = stageSpend{x.Stage, x.Calls, model.NanoUSD(x.NanoUSD).USD(), x.Input, x.Output, x.Unknown}
+	}
+	if a.json {
+		views := make([]stepView, len(steps))
+		for i, st := range steps {
+			views[i] = stepView{st.Epoch, st.Step, st.Try, st.Parent, st.Candidate, st.Outcome, st.Reason, st.Parent01, st.Cand01, st.P, st.Alpha, st.Replayed}
+		}
+		type left struct {
+			Learning string `json:"learning"`
+			Rule     string `json:"rule"`
+			Reason   string `json:"reason"`
+			With     string `json:"with,omitempty"`
+		}
+		outs := make([]left, len(excluded))
+		for i, e := range excluded {
+			outs[i] = left{e.Learning, e.Rule, e.Reason, e.With}
+		}
+		return a.printJSON(map[string]any{"run": summarise(r), "steps": views, "patches": patches, "spend": stages, "excluded": outs})
+	}
+	var b strings.Builder
+	if r.Result != nil {
+		b.WriteString(report.Markdown(*r.Result, steps))
+	} else {
+		fmt.Fprintf(&b, "# %s: running\n\nStarted %s.\n", r.SkillKey, r.StartedAt.Local().Format("2006-01-02 15:04:05"))
+	}
+	a.writePatches(&b, patches)
+	for _, e := range excluded {
+		if e.With != "" {
+			fmt.Fprintf(&b, "\n  left out (%s): %s\n    against: %s", e.Reason, oneLine(e.Rule, 100), oneLine(e.With, 100))
+		} else {
+			fmt.Fprintf(&b, "\n  left out (%s): %s", e.Reason, oneLine(e.Rule, 100))
+		}
+	}
+	if len(stages) > 0 {
+		b.WriteString("\n\n  spend by stage:\n")
+		for _, x := range stages {
+			fmt.Fprintf(&b, "    %-8s %4d call(s)  $%.6f  %d tokens in, %d out, %d of unknown outcome\n", x.Stage, x.Calls, x.SpentUSD, x.Input, x.Output, x.Unknown)
+		}
+	}
+	return a.print("%s\n", strings.TrimRight(b.String(), "\n"))
+}
+
+func (a *app) runsDiffCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "diff ID", Short: "Show what a run changed in the skill", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd.Context(), func(s *service.Service) error {
+				r, err := s.Store.Run(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if r.Result == nil {
+					return usage("run %s is not over yet", r.ID)
+				}
+				diff, err := runDiff(cmd.Context(), s, r.Result.HashBefore, r.Result.HashAfter, r.SkillPath)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"run_id": r.ID, "hash_before": r.Result.HashBefore, "hash_after": r.Result.HashAfter, "diff": diff})
+				}
+				if diff == "" {
+					a.note("the run changed nothing")
+					return nil
+				}
+				return a.print("%s", a.colourDiff(diff))
+			})
+		},
+	}
+}
+
+func (a *app) runsReportCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "report ID", Short: "Print a run's report as Markdown", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd.Context(), func(s *service.Service) error {
+				r, err := s.Store.Run(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if r.Result == nil {
+					return usage("run %s is not over yet", r.ID)
+				}
+				steps, err := s.Store.Steps(cmd.Context(), r.ID)
+				if err != nil {
+					return err
+				}
+				return a.print("%s", report.Markdown(*r.Result, steps))
+			})
+		},
+	}
+}
+
+func (a *app) runsWatchCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch ID", Short: "Follow an open run to its end", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return a.onRun(ctx, args[0], func(s *service.Service, c *service.Connection, r run.Run) error {
+				stop, err := c.StartWorker()
+				if err != nil {
+					return err
+				}
+				defer stop()
+				st := c.Follow(r.WorkflowID, r.ID)
+				done := a.watchProgress(ctx, st, true)
+				out, err := st.Wait(ctx)
+				done()
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(out.Result)
+				}
+				return a.showResult(ctx, s, out.Result)
+			})
+		},
+	}
+}
+
+func (a *app) runsStopCmd() *cobra.Command {
+	var why string
+	cmd := &cobra.Command{
+		Use: "stop ID", Short: "Stop an open run; what was accepted so far is delivered", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return a.onRun(ctx, args[0], func(_ *service.Service, c *service.Connection, r run.Run) error {
+				if r.EndedAt != nil {
+					return usage("run %s is over already", r.ID)
+				}
+				if ok, err := c.HasWorker(ctx); err == nil && !ok {
+					stop, err := c.StartWorker()
+					if err != nil {
+						return err
+					}
+					defer stop()
+				}
+				if err := c.Stop(ctx, r.WorkflowID, why); err != nil {
+					return err
+				}
+				return a.print("run %s stops after its present look\n", r.ID)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&why, "why", "", "the reason, kept with the run")
+	return cmd
+}
+
+// onRun finds a run and connects to Temporal for it.
+func (a *app) onRun(ctx context.Context, id string, f func(*service.Service, *service.Connection, run.Run) error) error {
+	return a.with(ctx, func(s *service.Service) error {
+		r, err := s.Store.Run(ctx, id)
+		if err != nil {
+			return err
+		}
+		c, err := s.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = c.Close() }()
+		return f(s, c, r)
+	})
+}

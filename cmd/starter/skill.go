@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"whetstone/activities"
+	"whetstone/internal/linediff"
+	"whetstone/run"
+	"whetstone/service"
+	"whetstone/skill"
+)
+
+func (a *app) skillCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "skill", Short: "Versions of trained skills", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(a.skillVersionsCmd(), a.skillDiffCmd(), a.skillRollbackCmd())
+	return cmd
+}
+
+// versionsOf finds the kept versions of a skill given by path or name, latest first.
+func versionsOf(ctx context.Context, s *service.Service, arg string) (path string, vs []run.Version, err error) {
+	if path, err = findSkill(ctx, s, arg); err != nil {
+		return "", nil, err
+	}
+	name := ""
+	if f, _, err := activities.ReadSkill(path, true); err == nil {
+		name = f.Name
+	}
+	if name == "" {
+		name = filepath.Base(filepath.Dir(path))
+	}
+	vs, err = s.Store.Versions(ctx, skill.Key(name))
+	if err == nil && len(vs) == 0 {
+		return path, nil, usage("no version of %s is kept: it was never trained from this home", arg)
+	}
+	return path, vs, err
+}
+
+func (a *app) skillVersionsCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "versions PATH|NAME", Short: "List the kept versions of a skill, latest first", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd.Context(), func(s *service.Service) error {
+				_, vs, err := versionsOf(cmd.Context(), s, args[0])
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(vs)
+				}
+				w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
+				_, _ = fmt.Fprintln(w, "VERSION\tWHEN\tHOW\tHASH\tRUN")
+				for _, v := range vs {
+					_, _ = fmt.Fprintf(w, "%d\t%s\t%s\t%.12s\t%s\n", v.N, v.At.Local().Format("2006-01-02 15:04:05"), v.How, v.Hash, v.RunID)
+				}
+				return w.Flush()
+			})
+		},
+	}
+}
+
+func (a *app) skillDiffCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "diff PATH|NAME [VERSION]", Short: "Compare the file with a kept version (the latest other one by default)", Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd.Context(), func(s *service.Service) error {
+				path, vs, err := versionsOf(cmd.Context(), s, args[0])
+				if err != nil {
+					return err
+				}
+				now, err := os.ReadFile(path)
+				if err != nil {
+					return fmt.Errorf("compare %s: %w", path, err)
+				}
+				v, err := choose(vs, args[1:], skill.Hash(string(now)))
+				if err != nil {
+					return err
+				}
+				old, err := s.Store.Text(cmd.Context(), v.Hash)
+				if err != nil {
+					return err
+				}
+				return a.print("%s", a.colourDiff(linediff.Unified(fmt.Sprintf("version %d", v.N), path, old, string(now))))
+			})
+		},
+	}
+}
+
+// choose picks a version by number or hash prefix; without one, the latest that differs from what the file holds now.
+func choose(vs []run.Version, arg []string, present string) (run.Version, error) {
+	for _, v := range vs {
+		switch {
+		case len(arg) == 0:
+			if v.Hash != present && v.How != "staged" {
+				return v, nil
+			}
+		case strconv.Itoa(v.N) == arg[0], len(arg[0]) >= 6 && strings.HasPrefix(v.Hash, arg[0]):
+			return v, nil
+		}
+	}
+	if len(arg) == 0 {
+		return run.Version{}, usage("there is no other version to go to")
+	}
+	return run.Version{}, usage("there is no version %s: see starter skill versions", arg[0])
+}
+
+func (a *app) skillRollbackCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "rollback PATH|NAME [VERSION]", Short: "Put a kept version back (the previous one by default)", Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			return a.with(ctx, func(s *service.Service) error {
+				path, vs, err := versionsOf(ctx, s, args[0])
+				if err != nil {
+					return err
+				}
+				now, err := os.ReadFile(path)
+				if err != nil {
+					return fmt.Errorf("roll %s back: %w", path, err)
+				}
+				v, err := choose(vs, args[1:], skill.Hash(string(now)))
+				if err != nil {
+					return err
+				}
+				text, err := s.Store.Text(ctx, v.Hash)
+				if err != nil {
+					return err
+				}
+				// What is there now is kept first, so that a rollback can be rolled back.
+				held, err := s.Store.PutText(ctx, string(now))
+				if err != nil {
+					return err
+				}
+				if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: held, RunID: "before-rollback-" + strconv.Itoa(vs[0].N), Path: path, How: "found"}); err != nil {
+					return err
+				}
+				if err := activities.WriteAtomic(path, text); err != nil {
+					return err
+				}
+				if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: v.Hash, Parent: held, RunID: "rollback-" + strconv.Itoa(vs[0].N), Path: path, How: "rolled_back"}); err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"path": path, "version": v.N, "hash": v.Hash})
+				}
+				return a.print("%s is version %d again (%.12s)\n", path, v.N, v.Hash)
+			})
+		},
+	}
+}

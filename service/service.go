@@ -1,0 +1,157 @@
+// Package service assembles Whetstone once, for starter and worker alike: home, store, models, activities, the Temporal
+// connection (embedded or given), and the worker. It holds no logic of its own; a part that fails to come up fails the
+// whole, and what was up by then is taken down again.
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"whetstone"
+	"whetstone/activities"
+	"whetstone/devserver"
+	"whetstone/home"
+	"whetstone/learning"
+	"whetstone/llm"
+	"whetstone/model"
+	"whetstone/spool"
+	"whetstone/store"
+)
+
+// Options says what to assemble.
+type Options struct {
+	Home       string // the --home flag; "" is WHETSTONE_HOME or ~/.whetstone
+	Getenv     func(string) string
+	Log        *slog.Logger
+	ConfigFile string // another temporal-dev.yaml; "" is WHETSTONE_TEMPORAL_CONFIG or the compiled-in one
+	UIPort     int    // the Web UI's port; 0 is the configuration's
+	Now        func() time.Time
+}
+
+// Service is an open home.
+type Service struct {
+	Home   home.Dir
+	Store  *store.Store
+	Models *Models
+	Log    *slog.Logger
+
+	o      Options
+	homeID string
+}
+
+// Open opens the home and the store, and brings in what hooks have spooled. It does not touch Temporal.
+func Open(ctx context.Context, o Options) (*Service, error) {
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	dir, err := home.Find(o.Home, o.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	if err := dir.Create(); err != nil {
+		return nil, err
+	}
+	st, err := store.Open(ctx, store.Options{Path: dir.Database(), Now: o.Now})
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{Home: dir, Store: st, Log: o.Log, o: o}
+	if s.homeID, err = st.HomeID(ctx); err == nil {
+		s.Models, err = NewModels(o.Getenv)
+	}
+	if err != nil {
+		_ = st.Close()
+		return nil, err
+	}
+	if _, err := s.DrainSpool(ctx); err != nil {
+		s.Log.Warn("captures stay in the spool for now", "error", err)
+	}
+	return s, nil
+}
+
+// Close closes the store.
+func (s *Service) Close() error { return s.Store.Close() }
+
+// HomeID names this home on a cluster.
+func (s *Service) HomeID() string { return s.homeID }
+
+// TaskQueue is the home's own: all its workers share one disk.
+func (s *Service) TaskQueue() string { return "whetstone-" + s.homeID }
+
+// DrainSpool brings spooled captures into the database.
+func (s *Service) DrainSpool(ctx context.Context) (int, error) {
+	return spool.Drain(s.Home.Spool(), 10_000, func(cs []learning.Capture) error {
+		_, err := s.Store.AddCaptures(ctx, cs)
+		return err
+	})
+}
+
+// temporalConfig reads the configuration of the embedded server.
+func (s *Service) temporalConfig() (devserver.Config, error) {
+	path := s.o.ConfigFile
+	if path == "" {
+		path = s.o.Getenv("WHETSTONE_TEMPORAL_CONFIG")
+	}
+	var override []byte
+	if path != "" {
+		var err error
+		if override, err = os.ReadFile(path); err != nil {
+			return devserver.Config{}, fmt.Errorf("read the server's configuration: %w", err)
+		}
+	}
+	c, err := devserver.ParseConfig(whetstone.TemporalDevYAML, override)
+	if err != nil {
+		return c, err
+	}
+	if s.o.UIPort != 0 {
+		c.UI.Port, c.UI.Strict = s.o.UIPort, true
+	}
+	return c, nil
+}
+
+// newActivities joins the ports.
+func (s *Service) newActivities() (*activities.Activities, error) {
+	timeout := time.Duration(0)
+	if v := s.o.Getenv("WHETSTONE_CALL_TIMEOUT"); v != "" {
+		d, err := time.ParseDuration(v)
+		if err != nil {
+			return nil, fmt.Errorf("read WHETSTONE_CALL_TIMEOUT: %w", err)
+		}
+		timeout = d
+	}
+	return activities.New(activities.Options{Store: s.Store, Models: s.Models, KillFile: s.Home.KillFile(), CallTimeout: timeout, Now: s.o.Now})
+}
+
+// Models satisfies the activities' port: clients by name, and their prices.
+type Models struct {
+	registry *llm.Registry
+	prices   *llm.Prices
+}
+
+// NewModels reads the price table; keys are looked up in the environment when a client is made.
+func NewModels(getenv func(string) string) (*Models, error) {
+	prices, err := llm.LoadPrices()
+	if err != nil {
+		return nil, err
+	}
+	return &Models{registry: &llm.Registry{Getenv: getenv, HTTP: &http.Client{}}, prices: prices}, nil
+}
+
+// Client makes the client for a model.
+func (m *Models) Client(ref model.Ref) (model.Client, error) { return m.registry.Client(ref) }
+
+// Price looks a model's price up.
+func (m *Models) Price(ref model.Ref) (model.Price, error) { return m.prices.Of(ref) }
+
+// Default is the model used when none is named.
+func (m *Models) Default() model.Ref { return m.registry.Default() }

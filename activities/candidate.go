@@ -79,20 +79,22 @@ func reasonText(r optimizer.Refused) string {
 	return string(r.Reason) + ": " + r.Detail
 }
 
-// dropRejected leaves out edits that were refused alone, under this very parent, before: trying them again would end the
-// same way.
+// dropRejected leaves out edits that this run has seen refused alone, under this very parent: trying them again would end
+// the same way, and others get their place. Refusals of other runs are replayed where they are met, but do not change what
+// is selected: the same command on the same content must end the same.
 func (a *Activities) dropRejected(ctx context.Context, in ProposeIn, edits []optimizer.Edit) (kept []optimizer.Edit, refused []optimizer.Refused, err error) {
 	manifest, err := a.manifest(ctx, in.Job)
 	if err != nil {
 		return nil, nil, err
 	}
+	seen, err := a.o.Store.RefusedHere(ctx, in.Job.RunID)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, e := range edits {
-		r, found, err := a.o.Store.Rejection(ctx, optimizer.BundleKey(in.Hash, []string{e.Key}, manifest, judgeName(in.Job)))
-		if err != nil {
-			return nil, nil, err
-		}
+		reason, found := seen[optimizer.BundleKey(in.Hash, []string{e.Key}, manifest, judgeName(in.Job))]
 		if found {
-			refused = append(refused, optimizer.Refused{Patch: e.Patch, Reason: optimizer.RepeatRejected, Detail: r.Reason})
+			refused = append(refused, optimizer.Refused{Patch: e.Patch, Reason: optimizer.RepeatRejected, Detail: reason})
 			continue
 		}
 		kept = append(kept, e)

@@ -111,7 +111,15 @@ func (a *Activities) ownItems(ctx context.Context, job Job, step int, keys []str
 // Decide asks the gate and records its word: the step, the patches' fate, and a refusal under the bundle's key so that it
 // is never paid for again.
 func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error) {
-	d, err := a.decision(ctx, in)
+	var d validation.Decision
+	var parts bool
+	var err error
+	if in.Replayed != "" {
+		d, parts, err = a.replay(ctx, in)
+	} else {
+		d, err = a.decision(ctx, in)
+		parts = divisible(in, d)
+	}
 	if err != nil {
 		return DecideOut{}, err
 	}
@@ -126,20 +134,39 @@ func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error)
 		return DecideOut{}, err
 	}
 	if d.Outcome == validation.Rejected && in.Replayed == "" {
-		if err := a.keepRejection(ctx, in, d); err != nil {
+		if err := a.keepRejection(ctx, in, d, parts); err != nil {
 			return DecideOut{}, err
 		}
 	}
 	spent, calls, err := a.o.Store.Spent(ctx, in.Job.RunID)
-	return DecideOut{Outcome: d.Outcome, Reason: d.Reason, Parent: d.Parent, Candidate: d.Candidate, SpentUSD: spent.USD(), Calls: calls}, err
+	return DecideOut{Outcome: d.Outcome, Reason: d.Reason, Parent: d.Parent, Candidate: d.Candidate, Divisible: parts, SpentUSD: spent.USD(), Calls: calls}, err
+}
+
+// divisible reports whether it is worth trying the parts of a refused bundle: something in it was good. A bundle that
+// moved nothing has no part that does.
+func divisible(in DecideIn, d validation.Decision) bool {
+	if d.Outcome != validation.Rejected || len(in.Keys) < 2 {
+		return false
+	}
+	return in.Job.Params.Goal == "adopt" || len(d.Gained) > 0
+}
+
+// replay repeats a refusal on file, word for word.
+func (a *Activities) replay(ctx context.Context, in DecideIn) (validation.Decision, bool, error) {
+	r, found, err := a.o.Store.Rejection(ctx, in.Bundle)
+	if err != nil {
+		return validation.Decision{}, false, err
+	}
+	if !found {
+		return validation.Decision{}, false, fmt.Errorf("replay the refusal of %s: it is not on file", in.Bundle)
+	}
+	return validation.Decision{Outcome: validation.Rejected, Reason: r.Reason, Parent: r.ParentScore, Candidate: r.CandidateScore}, r.Divisible, nil
 }
 
 func (a *Activities) decision(ctx context.Context, in DecideIn) (validation.Decision, error) {
 	switch {
 	case in.Empty != "":
 		return validation.Decision{Outcome: Empty, Reason: in.Empty, Parent: in.ParentScore}, nil
-	case in.Replayed != "":
-		return validation.Decision{Outcome: validation.Rejected, Reason: in.Replayed, Parent: in.ParentScore}, nil
 	case in.Missing != "":
 		return validation.Decision{Outcome: validation.Indecisive, Reason: in.Missing, Parent: in.ParentScore}, nil
 	}
@@ -189,7 +216,7 @@ func (a *Activities) decision(ctx context.Context, in DecideIn) (validation.Deci
 	return validation.Gate(parent, candidate, o), nil
 }
 
-func (a *Activities) keepRejection(ctx context.Context, in DecideIn, d validation.Decision) error {
+func (a *Activities) keepRejection(ctx context.Context, in DecideIn, d validation.Decision, parts bool) error {
 	patches, err := a.o.Store.Patches(ctx, in.Job.RunID, in.Step)
 	if err != nil {
 		return err
@@ -202,6 +229,6 @@ func (a *Activities) keepRejection(ctx context.Context, in DecideIn, d validatio
 	}
 	return a.o.Store.PutRejection(ctx, run.Rejection{
 		Bundle: in.Bundle, SkillKey: in.Job.Params.SkillKey, Parent: in.Parent, Manifest: in.Manifest, Judge: judgeName(in.Job), Reason: d.Reason,
-		Patches: of, RunID: in.Job.RunID, ParentScore: d.Parent, CandidateScore: d.Candidate,
+		Patches: of, Divisible: parts, RunID: in.Job.RunID, ParentScore: d.Parent, CandidateScore: d.Candidate,
 	})
 }

@@ -155,6 +155,7 @@ type DecideOut struct {
 	Reason    string
 	Parent    *float64
 	Candidate *float64
+	Divisible bool    // refused, but a part of it may be good
 	SpentUSD  float64 // by the run so far
 	Calls     int
 }

@@ -146,6 +146,7 @@ type Rejection struct {
 	Judge          string
 	Reason         string
 	Patches        []PatchRecord
+	Divisible      bool // a part of the bundle may be good
 	RunID          string
 	ParentScore    *float64
 	CandidateScore *float64

@@ -16,18 +16,18 @@ func (s *Store) PutRejection(ctx context.Context, r run.Rejection) error {
 	if err != nil {
 		return fmt.Errorf("keep a rejection: %w", err)
 	}
-	_, err = s.write.ExecContext(ctx, `INSERT INTO rejections (bundle, skill_key, parent, manifest, judge, reason, patches, run_id, parent_score, candidate_score, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		r.Bundle, r.SkillKey, r.Parent, r.Manifest, r.Judge, r.Reason, string(b), r.RunID, r.ParentScore, r.CandidateScore, stamp(s.now()))
+	_, err = s.write.ExecContext(ctx, `INSERT INTO rejections (bundle, skill_key, parent, manifest, judge, reason, patches, divisible, run_id, parent_score, candidate_score, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		r.Bundle, r.SkillKey, r.Parent, r.Manifest, r.Judge, r.Reason, string(b), r.Divisible, r.RunID, r.ParentScore, r.CandidateScore, stamp(s.now()))
 	return wrap(err, "keep a rejection")
 }
 
-const rejectionColumns = `bundle, skill_key, parent, manifest, judge, reason, patches, run_id, parent_score, candidate_score`
+const rejectionColumns = `bundle, skill_key, parent, manifest, judge, reason, patches, divisible, run_id, parent_score, candidate_score`
 
 func scanRejection(r scanner) (run.Rejection, error) {
 	var x run.Rejection
 	var patches string
-	if err := r.Scan(&x.Bundle, &x.SkillKey, &x.Parent, &x.Manifest, &x.Judge, &x.Reason, &patches, &x.RunID, &x.ParentScore, &x.CandidateScore); err != nil {
+	if err := r.Scan(&x.Bundle, &x.SkillKey, &x.Parent, &x.Manifest, &x.Judge, &x.Reason, &patches, &x.Divisible, &x.RunID, &x.ParentScore, &x.CandidateScore); err != nil {
 		return x, err
 	}
 	return x, json.Unmarshal([]byte(patches), &x.Patches)
@@ -45,4 +45,17 @@ func (s *Store) Rejection(ctx context.Context, bundle string) (r run.Rejection, 
 // LatestRejections returns the most recent refusals for a skill, latest first.
 func (s *Store) LatestRejections(ctx context.Context, skillKey string, limit int) ([]run.Rejection, error) {
 	return collect(ctx, s.read, "list rejections", scanRejection, `SELECT `+rejectionColumns+` FROM rejections WHERE skill_key = ? ORDER BY at DESC, bundle LIMIT ?`, skillKey, limit)
+}
+
+// RefusedHere maps the bundles that one run has seen refused, replayed refusals included, to the reason.
+func (s *Store) RefusedHere(ctx context.Context, runID string) (map[string]string, error) {
+	rows, err := collect(ctx, s.read, "list refused bundles", func(r scanner) ([2]string, error) {
+		var x [2]string
+		return x, r.Scan(&x[0], &x[1])
+	}, `SELECT c.bundle, s.reason FROM steps s JOIN candidates c ON c.run_id = s.run_id AND c.step = s.step AND c.try = s.try WHERE s.run_id = ? AND s.outcome = 'rejected'`, runID)
+	out := make(map[string]string, len(rows))
+	for _, r := range rows {
+		out[r[0]] = r[1]
+	}
+	return out, err
 }

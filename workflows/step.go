@@ -39,7 +39,8 @@ func (o *optimization) step(ctx workflow.Context) error {
 		return nil
 	}
 	if proposed == 0 && failed != "" {
-		return o.record(ctx, activities.DecideIn{Missing: failed})
+		_, err := o.record(ctx, activities.DecideIn{Missing: failed})
+		return err
 	}
 	total := p.Epochs * o.stepsPerEpoch()
 	prop, err := callPropose(ctx, activities.ProposeIn{Job: o.job, Hash: o.Current, Step: o.Step, Patches: optimizer.EditBudget(o.Step-1, total, p.LR, p.MinLR)})
@@ -47,7 +48,8 @@ func (o *optimization) step(ctx workflow.Context) error {
 		return err
 	}
 	if len(prop.Keys) == 0 {
-		return o.record(ctx, activities.DecideIn{Empty: "no patch is left to try"})
+		_, err := o.record(ctx, activities.DecideIn{Empty: "no patch is left to try"})
+		return err
 	}
 	t := &tries{o: o}
 	return t.bundle(ctx, prop.Keys)
@@ -66,8 +68,8 @@ func (t *tries) bundle(ctx workflow.Context, keys []string) error {
 	}
 	try := t.next
 	t.next++
-	accepted, err := o.try(ctx, keys, try)
-	if err != nil || accepted || len(keys) < 2 || !o.Pre.Deterministic {
+	divisible, err := o.try(ctx, keys, try)
+	if err != nil || !divisible || !o.Pre.Deterministic {
 		// With a judge that answers at random every look costs alpha and money: halving waits for the credit assignment
 		// that budgets it.
 		return err
@@ -79,8 +81,9 @@ func (t *tries) bundle(ctx workflow.Context, keys []string) error {
 	return t.bundle(ctx, keys[half:])
 }
 
-// try builds a candidate from some edits, measures it against the present text, and asks the gate.
-func (o *optimization) try(ctx workflow.Context, keys []string, try int) (accepted bool, err error) {
+// try builds a candidate from some edits, measures it against the present text, and asks the gate. divisible tells that
+// it was refused and that its parts are worth a try.
+func (o *optimization) try(ctx workflow.Context, keys []string, try int) (divisible bool, err error) {
 	built, err := callBuild(ctx, activities.BuildIn{Job: o.job, Hash: o.Current, Step: o.Step, Try: try, Epoch: o.Epoch, Keys: keys})
 	if err != nil {
 		return false, err
@@ -89,16 +92,17 @@ func (o *optimization) try(ctx workflow.Context, keys []string, try int) (accept
 	switch {
 	case built.Refused != "":
 		in.Empty = built.Refused
-		return false, o.record(ctx, in)
+		_, err := o.record(ctx, in)
+		return len(keys) > 1, err // the edits do not fit together; some of them may
 	case built.Replayed != "":
-		return false, o.record(ctx, in)
+		return o.record(ctx, in)
 	}
 	v, err := callValidate(ctx, activities.ValidateIn{Job: o.job, Step: o.Step, Try: try, Parent: o.Current, Candidate: built.Hash, Keys: keys, Trials: o.Pre.Trials})
 	switch {
 	case err != nil && isOutage(err):
 		o.Outages++
 		in.Missing = "the judge can not be reached: " + cause(err)
-		return false, o.record(ctx, in)
+		return o.record(ctx, in)
 	case err != nil:
 		return false, err
 	case v.Stopped != "":
@@ -106,18 +110,16 @@ func (o *optimization) try(ctx workflow.Context, keys []string, try int) (accept
 		return false, nil
 	}
 	o.Outages = 0
-	before := o.Accepted
-	err = o.record(ctx, in)
-	return o.Accepted > before, err
+	return o.record(ctx, in)
 }
 
 // record asks the gate about what was measured, or notes why nothing could be, and counts its word.
-func (o *optimization) record(ctx workflow.Context, in activities.DecideIn) error {
+func (o *optimization) record(ctx workflow.Context, in activities.DecideIn) (divisible bool, err error) {
 	in.Job, in.Epoch, in.Step, in.Parent = o.job, o.Epoch, o.Step, o.Current
 	in.Manifest, in.Deterministic, in.PlannedLooks, in.ParentScore = o.Pre.Manifest, o.Pre.Deterministic, o.Pre.PlannedLooks, o.Score
 	d, err := callDecide(ctx, in)
 	if err != nil {
-		return err
+		return false, err
 	}
 	o.SpentUSD, o.Calls, o.Last = d.SpentUSD, d.Calls, d.Outcome+": "+d.Reason
 	switch d.Outcome {
@@ -130,5 +132,5 @@ func (o *optimization) record(ctx workflow.Context, in activities.DecideIn) erro
 	case validation.Indecisive:
 		o.Indecisive++
 	}
-	return nil
+	return d.Divisible, nil
 }

@@ -192,6 +192,7 @@ CREATE TABLE rejections (
     judge     TEXT NOT NULL,
     reason    TEXT NOT NULL,
     patches   TEXT NOT NULL,      -- JSON
+    divisible INTEGER NOT NULL,   -- a part of it may be good
     run_id    TEXT NOT NULL,
     parent_score    REAL,
     candidate_score REAL,

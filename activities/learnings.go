@@ -40,10 +40,9 @@ func (a *Activities) learningsFor(ctx context.Context, p run.Params, f *skill.Fi
 			continue
 		}
 		switch {
-		case l.Skill != "":
-			if skill.Key(l.Skill) != p.SkillKey {
-				continue
-			}
+		case slices.Contains(l.Skills, p.SkillKey):
+		case len(l.Skills) > 0:
+			continue
 		case !claims(f.Categories, l.Category) && !matched[l.ID]:
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"whetstone/learning"
+	"whetstone/skill"
 )
 
 // Event is what a host sends. Only the fields that are used are read; hosts add others freely.
@@ -48,7 +49,7 @@ func Decide(e Event, project string, now time.Time) Decision {
 	for _, b := range learning.ParseReply(reply) {
 		l := learning.Learning{
 			Status: learning.Pending, Project: project, Category: b.Category, Rule: b.Rule, Mistake: b.Mistake, Correction: b.Correction,
-			Skill: b.Skill, Wiki: b.Wiki, Host: "claude", Session: e.Session, Observations: 1, CreatedAt: now.UTC(), ValidFrom: now.UTC(),
+			Skill: skill.Key(b.Skill), Wiki: b.Wiki, Host: "claude", Session: e.Session, Observations: 1, CreatedAt: now.UTC(), ValidFrom: now.UTC(),
 		}
 		if l.Validate() != nil {
 			continue // a rule of four thousand bytes is no rule

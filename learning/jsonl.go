@@ -33,6 +33,7 @@ type record struct {
 	Mistake       string     `json:"mistake"`
 	Correction    string     `json:"correction"`
 	Skill         string     `json:"skill"`
+	Skills        []string   `json:"skills"`
 	Wiki          string     `json:"wiki"`
 	Host          string     `json:"host"`
 	Session       string     `json:"session"`
@@ -42,7 +43,8 @@ type record struct {
 	CreatedAt     *time.Time `json:"created_at"`
 	ValidFrom     *time.Time `json:"valid_from"`
 	ValidTo       *time.Time `json:"valid_to"`
-	Rank          any        `json:"rank"` // `learn search --json` adds it; an import of that output ignores it
+	Rank          any        `json:"rank"` // `learn search --json` adds these two; an import of that output ignores them
+	Snippet       any        `json:"snippet"`
 }
 
 // ReadJSONL reads learnings, one JSON object a line. Good lines are returned even when others are bad; every bad line is
@@ -111,7 +113,7 @@ func parseRecord(line []byte, now time.Time) (Learning, error) {
 	l := Learning{
 		ID: rec.ID, Status: Approved, Project: rec.Project, Category: strings.TrimSpace(rec.Category), Rule: strings.TrimSpace(rec.Rule),
 		Mistake: strings.TrimSpace(rec.Mistake), Correction: strings.TrimSpace(rec.Correction), Skill: strings.TrimSpace(rec.Skill),
-		Wiki: strings.TrimSpace(rec.Wiki), Host: rec.Host, Session: rec.Session,
+		Skills: rec.Skills, Wiki: strings.TrimSpace(rec.Wiki), Host: rec.Host, Session: rec.Session,
 		Observations: max(rec.Observations, 1), TimesInjected: rec.TimesInjected, TimesApplied: rec.TimesApplied,
 		CreatedAt: now.UTC(), ValidTo: rec.ValidTo,
 	}

@@ -48,6 +48,7 @@ type Learning struct {
 	Mistake       string     `json:"mistake"`
 	Correction    string     `json:"correction"`
 	Skill         string     `json:"skill"`
+	Skills        []string   `json:"skills"` // all skills it trains; Skill is the first it was linked to
 	Wiki          string     `json:"wiki"`
 	Host          string     `json:"host"`
 	Session       string     `json:"session"`

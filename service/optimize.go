@@ -26,6 +26,12 @@ var ErrOtherFlags = errors.New("a run of this skill is open with other choices")
 // ErrBadInput is what a person has to mend; its text says how.
 var ErrBadInput = errors.New("bad input")
 
+// inputError is ErrBadInput with nothing but its own words.
+type inputError string
+
+func (e inputError) Error() string        { return string(e) }
+func (e inputError) Is(target error) bool { return target == ErrBadInput }
+
 const memoParams = "params"
 
 // Started is an optimization that is under way.
@@ -123,7 +129,7 @@ func (st *Started) Wait(ctx context.Context) (workflows.OptimizeOutput, error) {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
 		if app.Type() == activities.TypeInput {
-			return out, fmt.Errorf("%w: %s", ErrBadInput, app.Message())
+			return out, inputError(app.Message())
 		}
 		return out, errors.New(app.Message())
 	}

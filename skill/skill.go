@@ -106,13 +106,13 @@ func (f *File) WithBody(body string) string {
 }
 
 func (f *File) readYAML(src string) error {
-	// goccy/go-yaml takes "\r\n" but reports positions off by the carriage returns; the meaning is the same without.
+	// A line is put before it, so that positions in messages are those of the file. goccy/go-yaml takes "\r\n" but reports positions off by the carriage returns; the meaning is the same without.
 	src = strings.ReplaceAll(src, "\r\n", "\n")
 	if strings.TrimSpace(src) == "" {
 		return nil
 	}
 	var top map[string]any
-	if err := yaml.Unmarshal([]byte(src), &top); err != nil {
+	if err := yaml.Unmarshal([]byte("\n"+src), &top); err != nil {
 		return fmt.Errorf("%w: %s", ErrYAML, yaml.FormatError(err, false, false))
 	}
 	f.Name, _ = top["name"].(string)

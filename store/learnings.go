@@ -11,19 +11,21 @@ import (
 )
 
 const learningColumns = `l.id, l.status, l.project, l.category, l.rule, l.mistake, l.correction, l.skill, l.wiki, l.host, l.session,
-	l.observations, l.times_injected, l.times_applied, l.created_at, l.valid_from, l.valid_to`
+	l.observations, l.times_injected, l.times_applied, l.created_at, l.valid_from, l.valid_to,
+	(SELECT coalesce(group_concat(skill_key, char(10)), '') FROM (SELECT skill_key FROM learning_skills WHERE learning_id = l.id ORDER BY skill_key))`
 
 type scanner interface{ Scan(...any) error }
 
 func scanLearning(row scanner, more ...any) (learning.Learning, error) {
 	var l learning.Learning
-	var created, from string
+	var created, from, skills string
 	var to sql.NullString
 	dest := []any{&l.ID, &l.Status, &l.Project, &l.Category, &l.Rule, &l.Mistake, &l.Correction, &l.Skill, &l.Wiki, &l.Host, &l.Session,
-		&l.Observations, &l.TimesInjected, &l.TimesApplied, &created, &from, &to}
+		&l.Observations, &l.TimesInjected, &l.TimesApplied, &created, &from, &to, &skills}
 	if err := row.Scan(append(dest, more...)...); err != nil {
 		return l, err
 	}
+	l.Skills = strings.FieldsFunc(skills, func(r rune) bool { return r == '\n' })
 	var err error
 	if l.CreatedAt, err = parseTime(created); err != nil {
 		return l, err
@@ -45,12 +47,12 @@ func scanLearning(row scanner, more ...any) (learning.Learning, error) {
 type Added struct {
 	New      int // rows that did not exist
 	Existing int // learnings that were there already, by identity
-	Linked   int // existing ones without a skill that now have one
+	Linked   int // existing ones that now train another skill, too
 	IDs      []string
 }
 
-// AddLearnings stores learnings in one transaction. Identity decides: one that exists is left as it is, but takes the
-// skill if it had none. A rejected or forgotten learning is never revived by an import.
+// AddLearnings stores learnings in one transaction. Identity decides: one that exists is left as it is, but is linked to
+// the skills of its newer copy, too. A rejected or forgotten learning is never revived by an import.
 func (s *Store) AddLearnings(ctx context.Context, ls []learning.Learning) (Added, error) {
 	var out Added
 	err := s.tx(ctx, func(tx *sql.Tx) error {
@@ -62,6 +64,10 @@ func (s *Store) AddLearnings(ctx context.Context, ls []learning.Learning) (Added
 			if err != nil {
 				return err
 			}
+			linked, err := s.link(ctx, tx, l.ID, append([]string{l.Skill}, l.Skills...)...)
+			if err != nil {
+				return err
+			}
 			if added {
 				out.New++
 				if err := s.event(ctx, tx, "learning.added", l.ID, map[string]any{"status": l.Status}); err != nil {
@@ -70,23 +76,37 @@ func (s *Store) AddLearnings(ctx context.Context, ls []learning.Learning) (Added
 				continue
 			}
 			out.Existing++
-			if l.Skill == "" {
-				continue
-			}
-			res, err := tx.ExecContext(ctx, `UPDATE learnings SET skill = ? WHERE id = ? AND skill = ''`, l.Skill, l.ID)
-			if err != nil {
-				return err
-			}
-			if n, _ := res.RowsAffected(); n > 0 {
+			if linked {
 				out.Linked++
-				if err := s.event(ctx, tx, "learning.linked", l.ID, map[string]any{"skill": l.Skill}); err != nil {
-					return err
-				}
 			}
 		}
 		return nil
 	})
 	return out, wrap(err, "store %d learnings", len(ls))
+}
+
+// link makes a learning train skills; linked tells whether any is new.
+func (s *Store) link(ctx context.Context, tx *sql.Tx, id string, skills ...string) (linked bool, err error) {
+	for _, k := range skills {
+		if k == "" {
+			continue
+		}
+		res, err := tx.ExecContext(ctx, `INSERT INTO learning_skills (learning_id, skill_key) VALUES (?, ?) ON CONFLICT DO NOTHING`, id, k)
+		if err != nil {
+			return false, err
+		}
+		if n, _ := res.RowsAffected(); n == 0 {
+			continue
+		}
+		linked = true
+		if _, err := tx.ExecContext(ctx, `UPDATE learnings SET skill = ? WHERE id = ? AND skill = ''`, k, id); err != nil {
+			return false, err
+		}
+		if err := s.event(ctx, tx, "learning.linked", id, map[string]any{"skill": k}); err != nil {
+			return false, err
+		}
+	}
+	return linked, nil
 }
 
 func insertLearning(ctx context.Context, tx *sql.Tx, l learning.Learning) (bool, error) {
@@ -120,6 +140,12 @@ func (s *Store) AddCaptures(ctx context.Context, cs []learning.Capture) (int, er
 			if err != nil {
 				return err
 			}
+			// A skill that a block names is a proposal; it links the learning only if it is new.
+			if isNew {
+				if _, err := s.link(ctx, tx, l.ID, l.Skill); err != nil {
+					return err
+				}
+			}
 			res, err := tx.ExecContext(ctx, `INSERT INTO captures (id, learning_id, session, host, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
 				c.Event, l.ID, l.Session, l.Host, stamp(l.CreatedAt))
 			if err != nil {
@@ -148,7 +174,7 @@ func (s *Store) AddCaptures(ctx context.Context, cs []learning.Capture) (int, er
 
 // Learnings lists learnings, oldest first.
 func (s *Store) Learnings(ctx context.Context, f learning.Filter) ([]learning.Learning, error) {
-	q := `SELECT ` + learningColumns + ` FROM learnings l WHERE (? = '' OR l.status = ?) AND (? = '' OR l.skill = ?)`
+	q := `SELECT ` + learningColumns + ` FROM learnings l WHERE (? = '' OR l.status = ?) AND (? = '' OR EXISTS (SELECT 1 FROM learning_skills k WHERE k.learning_id = l.id AND k.skill_key = ?))`
 	args := []any{f.Status, f.Status, f.Skill, f.Skill}
 	if len(f.Categories) > 0 {
 		q += ` AND lower(l.category) IN (?` + strings.Repeat(`, ?`, len(f.Categories)-1) + `)`
@@ -206,18 +232,15 @@ func (s *Store) SetStatus(ctx context.Context, ids []string, to learning.Status)
 	return wrap(err, "set learnings to %s", to)
 }
 
-// LinkSkill gives learnings a skill to train.
+// LinkSkill makes learnings train a skill, beside those they train already. All ids must exist.
 func (s *Store) LinkSkill(ctx context.Context, ids []string, skillKey string) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
 		for _, id := range ids {
-			res, err := tx.ExecContext(ctx, `UPDATE learnings SET skill = ? WHERE id = ?`, skillKey, id)
-			if err != nil {
-				return err
+			var n int
+			if err := tx.QueryRowContext(ctx, `SELECT n FROM learnings WHERE id = ?`, id).Scan(&n); err != nil {
+				return wrap(err, "find learning %s", id)
 			}
-			if n, _ := res.RowsAffected(); n == 0 {
-				return fmt.Errorf("learning %s: %w", id, ErrNotFound)
-			}
-			if err := s.event(ctx, tx, "learning.linked", id, map[string]any{"skill": skillKey}); err != nil {
+			if _, err := s.link(ctx, tx, id, skillKey); err != nil {
 				return err
 			}
 		}

@@ -115,7 +115,7 @@ func (a *app) table(ls []learning.Learning) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "ID\tSTATUS\tCATEGORY\tSKILL\tSEEN\tRULE")
 	for _, l := range ls {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", l.ID, l.Status, oneLine(l.Category, 20), l.Skill, l.Observations, oneLine(l.Rule, 80))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", l.ID, l.Status, oneLine(l.Category, 20), strings.Join(l.Skills, ","), l.Observations, oneLine(l.Rule, 80))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the list: %w", err)
@@ -140,7 +140,7 @@ func (a *app) learnShowCmd() *cobra.Command {
 				var b strings.Builder
 				for _, x := range [][2]string{
 					{"id", l.ID}, {"status", string(l.Status)}, {"category", l.Category}, {"rule", l.Rule}, {"mistake", l.Mistake}, {"correction", l.Correction},
-					{"skill", l.Skill}, {"wiki", l.Wiki}, {"project", l.Project}, {"host", l.Host}, {"session", l.Session},
+					{"skill", strings.Join(l.Skills, ", ")}, {"wiki", l.Wiki}, {"project", l.Project}, {"host", l.Host}, {"session", l.Session},
 					{"seen", fmt.Sprint(l.Observations)}, {"injected", fmt.Sprint(l.TimesInjected)}, {"applied", fmt.Sprint(l.TimesApplied)}, {"created", l.CreatedAt.Format("2006-01-02 15:04")},
 				} {
 					if x[1] != "" {
@@ -216,7 +216,10 @@ func (a *app) importFor(ctx context.Context, s *service.Service, path, key strin
 	redacted := 0
 	for i := range ls {
 		redacted += redact(&ls[i])
-		if ls[i].Skill == "" {
+		for j, k := range ls[i].Skills {
+			ls[i].Skills[j] = skillKey(k)
+		}
+		if ls[i].Skill == "" && len(ls[i].Skills) == 0 {
 			ls[i].Skill = key
 		} else {
 			ls[i].Skill = skillKey(ls[i].Skill)
@@ -253,7 +256,7 @@ func linkedText(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d of those now linked", n)
+	return fmt.Sprintf(", %d of those now train this skill, too", n)
 }
 
 // redact takes secrets out of an imported learning.

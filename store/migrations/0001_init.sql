@@ -27,7 +27,6 @@ CREATE TABLE learnings (
     valid_to       TEXT
 ) STRICT;
 CREATE INDEX learnings_by_status ON learnings (status, created_at);
-CREATE INDEX learnings_by_skill ON learnings (skill, status);
 
 CREATE VIRTUAL TABLE learnings_fts USING fts5 (
     category, rule, mistake, correction,
@@ -48,6 +47,14 @@ CREATE TRIGGER learnings_fts_update AFTER UPDATE OF category, rule, mistake, cor
     INSERT INTO learnings_fts (rowid, category, rule, mistake, correction)
     VALUES (new.n, new.category, new.rule, new.mistake, new.correction);
 END;
+
+-- Which skills a learning trains. learnings.skill is the first of them.
+CREATE TABLE learning_skills (
+    learning_id TEXT NOT NULL REFERENCES learnings (id),
+    skill_key   TEXT NOT NULL,
+    PRIMARY KEY (learning_id, skill_key)
+) STRICT;
+CREATE INDEX learning_skills_by_skill ON learning_skills (skill_key);
 
 -- One row for each capture event, so that an event delivered twice counts once.
 CREATE TABLE captures (

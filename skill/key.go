@@ -9,18 +9,22 @@ import (
 // letters and digits of any script, dots and dashes. It returns "" for a name without any letter or digit.
 func Key(name string) string {
 	var b strings.Builder
-	dash := false
+	sep := rune(0)
 	for _, r := range strings.ToLower(strings.TrimSpace(name)) {
-		switch {
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '.':
-			if dash && b.Len() > 0 {
-				b.WriteByte('-')
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			if sep != 0 && b.Len() > 0 {
+				b.WriteRune(sep)
 			}
-			dash = false
+			sep = 0
 			b.WriteRune(r)
-		default:
-			dash = true
+			continue
+		}
+		// A dot alone between two letters stays ("v1.2"); every other run of separators becomes one dash.
+		if r == '.' && sep == 0 {
+			sep = '.'
+		} else {
+			sep = '-'
 		}
 	}
-	return strings.Trim(b.String(), ".")
+	return b.String()
 }

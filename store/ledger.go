@@ -56,9 +56,10 @@ func (s *Store) Reserve(ctx context.Context, b model.Booking) (model.Booked, err
 	return out, wrap(err, "reserve %.6f dollars for a %s call", b.Reserve.USD(), b.Stage)
 }
 
-// Settle books what a call took and keeps its answer.
+// Settle books what a call took and keeps its answer. Where another attempt of the same call was settled meanwhile (this
+// one was given up for dead and came back), the cost is booked and the other answer stays.
 func (s *Store) Settle(ctx context.Context, key string, attempt int, cost model.NanoUSD, r model.Reply) error {
-	res, err := s.write.ExecContext(ctx, `UPDATE calls SET state = 'settled', spent = ?, input = ?, cached = ?, output = ?, estimated = ?, reply = ?, finish = ?, error = '', settled_at = ?
+	res, err := s.write.ExecContext(ctx, `UPDATE calls SET state = CASE WHEN EXISTS (SELECT 1 FROM calls o WHERE o.key = calls.key AND o.state = 'settled') THEN 'unknown' ELSE 'settled' END, spent = ?, input = ?, cached = ?, output = ?, estimated = ?, reply = ?, finish = ?, error = '', settled_at = ?
 		WHERE key = ? AND attempt = ? AND state IN ('reserved', 'unknown')`,
 		int64(cost), r.Usage.Input, r.Usage.Cached, r.Usage.Output, r.Usage.Estimated, r.Text, r.Finish, stamp(s.now()), key, attempt)
 	if err != nil {

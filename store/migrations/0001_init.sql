@@ -251,6 +251,7 @@ CREATE TABLE calls (
     PRIMARY KEY (key, attempt)
 ) STRICT;
 CREATE INDEX calls_by_run ON calls (run_id, state);
+CREATE UNIQUE INDEX calls_settled_once ON calls (key) WHERE state = 'settled';
 
 CREATE TABLE skill_versions (
     n         INTEGER PRIMARY KEY,

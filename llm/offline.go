@@ -56,8 +56,9 @@ func judgeOffline(t *model.JudgeTask) any {
 		Why  string `json:"why"`
 	}
 	out := make([]verdict, len(t.Items))
+	text := statement.Read(t.Body)
 	for i, it := range t.Items {
-		v := statement.Judge(t.Body, it.Expected)
+		v := text.Judge(it.Expected)
 		out[i] = verdict{it.ID, v.Stated, v.Why}
 	}
 	return map[string]any{"verdicts": out}

@@ -379,4 +379,3 @@ func TestPatchesThatWereAcceptedStayAccepted(t *testing.T) {
 		t.Errorf("%+v", ps)
 	}
 }
-

@@ -204,8 +204,9 @@ func Answer(prompt string) string {
 	asked := itemRE.FindAllStringSubmatch(prompt, -1)
 	if strings.Contains(prompt, "You judge whether") {
 		var vs []map[string]any
+		text := statement.Read(body)
 		for _, m := range asked {
-			v := statement.Judge(body, m[3])
+			v := text.Judge(m[3])
 			vs = append(vs, map[string]any{"id": m[1], "pass": v.Stated, "why": v.Why})
 		}
 		return encode(map[string]any{"verdicts": vs})

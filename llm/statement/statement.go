@@ -32,10 +32,51 @@ const (
 	replacedPenalty = 2.0
 )
 
+// Text is a body that was read once, for judging many expectations.
+type Text struct{ windows []*window }
+
+// window is a stretch of text with its tokens by stem.
+type window struct {
+	*advice
+	have map[string]*token
+	lead *window
+}
+
+// Read prepares a body.
+func Read(body string) *Text {
+	t := &Text{}
+	for _, p := range passages(body) {
+		for _, a := range p.windows() {
+			t.windows = append(t.windows, index(a))
+		}
+	}
+	return t
+}
+
+// index folds a window's tokens by stem: one that stands there under both polarities has both.
+func index(a *advice) *window {
+	w := &window{advice: a, have: make(map[string]*token, len(a.tokens))}
+	for i := range a.tokens {
+		t := &a.tokens[i]
+		if h, ok := w.have[t.stem]; ok {
+			h.plus, h.minus = h.plus || t.plus, h.minus || t.minus
+			continue
+		}
+		c := *t
+		w.have[t.stem] = &c
+	}
+	if a.lead != nil {
+		w.lead = index(a.lead)
+	}
+	return w
+}
+
 // Judge decides whether body states expected.
-func Judge(body, expected string) Verdict {
-	ps := passages(body)
-	v := judge(ps, expectation(expected))
+func Judge(body, expected string) Verdict { return Read(body).Judge(expected) }
+
+// Judge decides whether the text states expected.
+func (t *Text) Judge(expected string) Verdict {
+	v := t.find(expectation(expected))
 	if v.Stated {
 		return v
 	}
@@ -45,7 +86,7 @@ func Judge(body, expected string) Verdict {
 		return v // one place speaks of all of it, and was refused for what it says
 	}
 	for _, part := range parts {
-		if p := judge(ps, part); !p.Stated {
+		if p := t.find(part); !p.Stated {
 			return v
 		}
 	}
@@ -77,39 +118,29 @@ func split(expected string) []*advice {
 
 var partRE = regexp.MustCompile(`[;；。]|\.\s|,?\s+(?:and then|then|and)\s+|,\s+|，(?:再|然后|并)?`)
 
-func judge(ps []passage, want *advice) Verdict {
+// find looks for the window that states the advice.
+func (t *Text) find(want *advice) Verdict {
 	best := Verdict{Why: "no passage speaks of it"}
 	if len(want.tokens) == 0 {
 		best.Why = "the expectation has no words to look for"
 		return best
 	}
-	for _, p := range ps {
-		for _, w := range p.windows() {
-			v := want.match(w)
-			if v.Stated {
-				return v
-			}
-			if v.Coverage > best.Coverage {
-				best = v
-			}
+	for _, w := range t.windows {
+		v := want.match(w)
+		if v.Stated {
+			return v
+		}
+		if v.Coverage > best.Coverage {
+			best = v
 		}
 	}
 	return best
 }
 
 // match compares one window of a passage with the expectation.
-func (e *advice) match(w *advice) Verdict {
+func (e *advice) match(w *window) Verdict {
 	v := Verdict{Passage: w.text}
-	have := map[string]*token{}
-	for i := range w.tokens {
-		t := &w.tokens[i]
-		if h, ok := have[t.stem]; ok {
-			h.plus, h.minus = h.plus || t.plus, h.minus || t.minus
-			continue
-		}
-		c := *t
-		have[t.stem] = &c
-	}
+	have := w.have
 	var total, found, opposed, decided float64
 	for i, t := range e.tokens {
 		total += t.weight
@@ -125,7 +156,7 @@ func (e *advice) match(w *advice) Verdict {
 				v.Coverage = found / (total + 1)
 				return v
 			}
-			if e.replaced(i, w, have) {
+			if e.replaced(i, w) {
 				total += replacedPenalty * t.weight
 			}
 			continue
@@ -183,12 +214,12 @@ func (e *advice) threshold() float64 {
 // replaced reports whether the window has another word in the place of the expectation's token i: before the same
 // following word, "handlers in the payments service" for "handlers in the admin service". What was replaced weighs more
 // than what was merely left out.
-func (e *advice) replaced(i int, w *advice, have map[string]*token) bool {
+func (e *advice) replaced(i int, w *window) bool {
 	if e.tokens[i].light || i+1 >= len(e.tokens) || isHanStem(e.tokens[i].stem) {
 		return false
 	}
 	next := e.tokens[i+1].stem
-	if _, ok := have[next]; !ok {
+	if _, ok := w.have[next]; !ok {
 		return false
 	}
 	for j := 1; j < len(w.tokens); j++ {
@@ -209,7 +240,7 @@ func (e *advice) replaced(i int, w *advice, have map[string]*token) bool {
 
 // reversedIn reports whether expectation and window order the same things the other way round: "A before B" against
 // "B before A", or prefer A over B against prefer B over A.
-func (e *advice) reversedIn(w *advice) bool {
+func (e *advice) reversedIn(w *window) bool {
 	for _, want := range e.orders {
 		for _, have := range w.orders {
 			straight := shared(want.first, have.first) + shared(want.then, have.then)

@@ -16,7 +16,7 @@ import (
 
 func (a *app) runsCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "runs", Short: "List, show and stop runs", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.runsListCmd(), a.runsShowCmd(), a.runsDiffCmd(), a.runsReportCmd(), a.runsWatchCmd(), a.runsStopCmd())
+	cmd.AddCommand(a.runsListCmd(), a.runsShowCmd(), a.runsDiffCmd(), a.runsReportCmd(), a.runsWatchCmd(), a.runsStopCmd(), a.runsHistoryCmd())
 	return cmd
 }
 
@@ -300,4 +300,19 @@ func (a *app) onRun(ctx context.Context, id string, f func(*service.Service, *se
 		defer func() { _ = c.Close() }()
 		return f(s, c, r)
 	})
+}
+
+func (a *app) runsHistoryCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "history ID", Short: "Print a run's Temporal history as JSON, for replay and for support", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.onRun(cmd.Context(), args[0], func(_ *service.Service, c *service.Connection, r run.Run) error {
+				b, err := c.History(cmd.Context(), r.WorkflowID, r.ID)
+				if err != nil {
+					return err
+				}
+				return a.print("%s\n", b)
+			})
+		},
+	}
 }

@@ -153,3 +153,26 @@ func Result(t testing.TB, out Output) run.Result {
 	}
 	return r
 }
+
+// grepFiles lists the files below dir that hold a text.
+func grepFiles(t testing.TB, dir, text string) []string {
+	t.Helper()
+	var hits []string
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(b, []byte(text)) {
+			hits = append(hits, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hits
+}

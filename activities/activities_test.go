@@ -32,6 +32,7 @@ type models struct {
 func (m *models) Client(model.Ref) (model.Client, error) { return m, nil }
 func (m *models) Price(model.Ref) (model.Price, error)   { return m.price, nil }
 func (m *models) requests() []model.Request              { m.mu.Lock(); defer m.mu.Unlock(); return m.asked }
+
 func (m *models) Complete(ctx context.Context, r model.Request) (model.Reply, error) {
 	m.mu.Lock()
 	n := len(m.asked)

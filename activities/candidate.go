@@ -16,6 +16,7 @@ const stepBytes = 6000
 // Propose aggregates what a step's minibatches proposed, selects within the edit budget, and records what became of
 // every patch.
 func (a *Activities) Propose(ctx context.Context, in ProposeIn) (ProposeOut, error) {
+	defer beat(ctx)()
 	p := in.Job.Params
 	replies, err := a.o.Store.Reflections(ctx, in.Job.RunID, in.Step)
 	if err != nil {
@@ -114,6 +115,7 @@ func judgeName(j Job) string { return j.Params.Judge + "/" + j.Params.Goal }
 // Build makes a candidate of a parent and some of a step's selected edits. A bundle that was refused before comes back
 // as Replayed.
 func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
+	defer beat(ctx)()
 	d, f, err := a.document(ctx, in.Hash)
 	if err != nil {
 		return BuildOut{}, err

@@ -17,6 +17,7 @@ import (
 // staged beside it, or nowhere. A file that was changed meanwhile is never overwritten: the result is merged with the
 // change and staged.
 func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, error) {
+	defer beat(ctx)()
 	p := in.Job.Params
 	if in.After == in.Before || p.Deliver == "dry-run" {
 		return DeliverOut{Delivered: "none"}, nil

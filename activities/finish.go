@@ -35,6 +35,7 @@ func (a *Activities) OpenTest(ctx context.Context, in OpenTestIn) (OpenTestOut, 
 
 // Finish completes the result with what only the store knows, and closes the run's record. The first ending stays.
 func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error) {
+	defer beat(ctx)()
 	r := in.Result
 	spent, calls, err := a.o.Store.Spent(ctx, in.Job.RunID)
 	if err != nil {

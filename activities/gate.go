@@ -111,6 +111,7 @@ func (a *Activities) ownItems(ctx context.Context, job Job, step int, keys []str
 // Decide asks the gate and records its word: the step, the patches' fate, and a refusal under the bundle's key so that it
 // is never paid for again.
 func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error) {
+	defer beat(ctx)()
 	var d validation.Decision
 	var parts bool
 	var err error

@@ -73,7 +73,7 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if limit := p.MaxTokens * BytesPerToken; len(f.Body) > limit {
 		out.Notes = append(out.Notes, fmt.Sprintf("the body has %d bytes, over the cap of %d (%d tokens): it may only shrink", len(f.Body), limit, p.MaxTokens))
 	}
-	if err := a.begin(ctx, in, f, hash); err != nil {
+	if err := a.begin(ctx, in, hash); err != nil {
 		return PreflightOut{}, err
 	}
 	items, excluded, err := a.items(ctx, in.Job, f)
@@ -143,7 +143,7 @@ func writableDir(dir string) error {
 	return os.Remove(f.Name())
 }
 
-func (a *Activities) begin(ctx context.Context, in PreflightIn, f *skill.File, hash string) error {
+func (a *Activities) begin(ctx context.Context, in PreflightIn, hash string) error {
 	p := in.Job.Params
 	err := a.o.Store.BeginRun(ctx, run.Run{
 		ID: in.Job.RunID, WorkflowID: in.Job.WorkflowID, SkillKey: p.SkillKey, SkillName: p.SkillName, SkillPath: p.SkillPath,

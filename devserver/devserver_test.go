@@ -245,19 +245,19 @@ func TestATakenPortIsToldOrAvoided(t *testing.T) {
 	defer func() { _ = ln.Close() }()
 	port := ln.Addr().(*net.TCPAddr).Port
 	c := parse(t, fmt.Sprintf("ui: {port: %d}", port))
-	free, err := listenUI(&c)
+	free, err := listenUI(t.Context(), &c)
 	if err != nil || free.Addr().(*net.TCPAddr).Port == port {
 		t.Fatalf("%v", err)
 	}
 	_ = free.Close()
 	c.UI.Strict = true
-	if _, err := listenUI(&c); err == nil || !strings.Contains(err.Error(), fmt.Sprint(port)) {
+	if _, err := listenUI(t.Context(), &c); err == nil || !strings.Contains(err.Error(), fmt.Sprint(port)) {
 		t.Errorf("%v", err)
 	}
-	if _, err := choosePorts("127.0.0.1", port, 0, 5); err == nil || !strings.Contains(err.Error(), "server.port") {
+	if _, err := choosePorts(t.Context(), "127.0.0.1", port, 0, 5); err == nil || !strings.Contains(err.Error(), "server.port") {
 		t.Errorf("%v", err)
 	}
-	ports, err := choosePorts("127.0.0.1", 0, port, 5)
+	ports, err := choosePorts(t.Context(), "127.0.0.1", 0, port, 5)
 	if err != nil || ports[0] == port || len(ports) != 5 {
 		t.Errorf("%v, %v", ports, err)
 	}

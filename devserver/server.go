@@ -68,7 +68,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 
 	var uiLn net.Listener
 	if c.UI.Enabled {
-		if uiLn, err = listenUI(c); err != nil {
+		if uiLn, err = listenUI(ctx, c); err != nil {
 			return nil, err
 		}
 		undo = append(undo, func() { _ = uiLn.Close() })
@@ -81,7 +81,7 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ports, err := choosePorts(c.Server.IP, c.Server.Port, o.PreferPort, 5)
+	ports, err := choosePorts(ctx, c.Server.IP, c.Server.Port, o.PreferPort, 5)
 	if err != nil {
 		return nil, err
 	}
@@ -213,15 +213,16 @@ func serverConfig(c *Config, sqlCfg *config.SQL, ports []int) *config.Config {
 
 // choosePorts returns n distinct free ports. The first is want if that is not 0 (taken: an error), else prefer if it
 // is free, else any.
-func choosePorts(ip string, want, prefer, n int) ([]int, error) {
+func choosePorts(ctx context.Context, ip string, want, prefer, n int) ([]int, error) {
 	var open []net.Listener
+	var lc net.ListenConfig
 	defer func() {
 		for _, l := range open {
 			_ = l.Close()
 		}
 	}()
 	listen := func(port int) (int, error) {
-		l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
+		l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
 		if err != nil {
 			return 0, err
 		}

@@ -27,15 +27,16 @@ type webUI struct {
 }
 
 // listenUI binds the UI's port: the configured one, or any free one when that is taken and the port is not strict.
-func listenUI(c *Config) (net.Listener, error) {
-	ln, err := net.Listen("tcp", net.JoinHostPort(c.Server.IP, strconv.Itoa(c.UI.Port)))
+func listenUI(ctx context.Context, c *Config) (net.Listener, error) {
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", net.JoinHostPort(c.Server.IP, strconv.Itoa(c.UI.Port)))
 	if err == nil {
 		return ln, nil
 	}
 	if c.UI.Strict {
 		return nil, fmt.Errorf("listen for the Web UI on port %d: %w (leave --ui-port out to take a free one)", c.UI.Port, err)
 	}
-	ln, err = net.Listen("tcp", net.JoinHostPort(c.Server.IP, "0"))
+	ln, err = lc.Listen(ctx, "tcp", net.JoinHostPort(c.Server.IP, "0"))
 	if err != nil {
 		return nil, fmt.Errorf("listen for the Web UI: %w", err)
 	}

@@ -77,7 +77,7 @@ func ReadJSONL(r io.Reader, now time.Time) ([]Learning, []LineError, error) {
 			}
 		}
 		if err != nil {
-			return out, bad, nil
+			return out, bad, nil //nolint:nilerr // io.EOF ends the file
 		}
 	}
 }

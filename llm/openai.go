@@ -62,7 +62,7 @@ func (c *OpenAIClient) Complete(ctx context.Context, req model.Request) (model.R
 	if c.official {
 		r.MaxCompletionTokens = req.MaxTokens
 	} else {
-		r.MaxTokens = req.MaxTokens
+		r.MaxTokens = req.MaxTokens //nolint:staticcheck // servers that are compatible only know the older name
 	}
 	if !fixedSampling(req.Ref.Model) {
 		seed := int(req.Seed & math.MaxInt32)

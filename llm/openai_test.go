@@ -10,7 +10,7 @@ import (
 	"whetstone/model"
 )
 
-func ask(t *testing.T, fault fakeopenai.Fault, timeout time.Duration) (model.Reply, error, *fakeopenai.Server) {
+func ask(t *testing.T, fault fakeopenai.Fault, timeout time.Duration) (model.Reply, *fakeopenai.Server, error) {
 	t.Helper()
 	s := fakeopenai.Start(t, 7*time.Second, func(int, string) fakeopenai.Fault { return fault })
 	c, err := NewOpenAI(OpenAIOptions{Provider: "openai", BaseURL: s.URL, Key: "sk-test-key"})
@@ -23,11 +23,11 @@ func ask(t *testing.T, fault fakeopenai.Fault, timeout time.Duration) (model.Rep
 		Ref: model.Ref{Provider: "openai", Model: "gpt-4o-mini"}, MaxTokens: 50, Seed: 9,
 		Messages: []model.Message{{Role: "system", Content: "You judge whether"}, {Role: "user", Content: "<items>\n</items>"}},
 	})
-	return r, err, s
+	return r, s, err
 }
 
 func TestOpenAISendsWhatTheProtocolAsksFor(t *testing.T) {
-	r, err, s := ask(t, fakeopenai.None, 5*time.Second)
+	r, s, err := ask(t, fakeopenai.None, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestOpenAISortsFailures(t *testing.T) {
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
-			_, err, s := ask(t, fault, 300*time.Millisecond)
+			_, s, err := ask(t, fault, 300*time.Millisecond)
 			e, ok := model.AsError(err)
 			if !ok {
 				t.Fatalf("not a model error: %v", err)

@@ -61,8 +61,13 @@ func TestAggregateRefusesWhatDoesNotFit(t *testing.T) {
 func TestAggregateAndApplyDoNotDependOnTheOrderOfProposals(t *testing.T) {
 	d := NewDoc(doc)
 	ps := []Patch{
-		{Op: Add, Anchor: "- Name things.", Payload: "- A."}, {Op: Add, Anchor: "- Name things.", Payload: "- B."}, {Op: Replace, Anchor: "Text.", Payload: "Other."},
-		{Op: Delete, Anchor: "- Keep tests small."}, {Op: Add, Payload: "tail"}, {Op: Replace, Anchor: "Text.", Payload: "Third."}, {Op: Add, Anchor: "- Name things.", Payload: "- B."},
+		{Op: Add, Anchor: "- Name things.", Payload: "- A."},
+		{Op: Add, Anchor: "- Name things.", Payload: "- B."},
+		{Op: Replace, Anchor: "Text.", Payload: "Other."},
+		{Op: Delete, Anchor: "- Keep tests small."},
+		{Op: Add, Payload: "tail"},
+		{Op: Replace, Anchor: "Text.", Payload: "Third."},
+		{Op: Add, Anchor: "- Name things.", Payload: "- B."},
 	}
 	want := ""
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -85,8 +90,12 @@ func TestAggregateAndApplyDoNotDependOnTheOrderOfProposals(t *testing.T) {
 func TestSelectHoldsItsLimits(t *testing.T) {
 	d := NewDoc(doc)
 	edits, _ := Aggregate(d, []Patch{
-		{Op: Add, Anchor: "Text.", Payload: "- one"}, {Op: Add, Anchor: "Text.", Payload: "- two"}, {Op: Add, Anchor: "Text.", Payload: "- three"},
-		{Op: Delete, Anchor: "- Keep tests small."}, {Op: Delete, Anchor: "- Name things."}, {Op: Replace, Anchor: "- Mock the database.", Payload: "- Do not."},
+		{Op: Add, Anchor: "Text.", Payload: "- one"},
+		{Op: Add, Anchor: "Text.", Payload: "- two"},
+		{Op: Add, Anchor: "Text.", Payload: "- three"},
+		{Op: Delete, Anchor: "- Keep tests small."},
+		{Op: Delete, Anchor: "- Name things."},
+		{Op: Replace, Anchor: "- Mock the database.", Payload: "- Do not."},
 	})
 	count := func(es []Edit, op Op) (n int) {
 		for _, e := range es {

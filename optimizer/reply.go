@@ -30,7 +30,7 @@ func ParseReflection(reply string) (Reflection, error) {
 	if r, err := decodeReflection(text); err == nil {
 		return r, nil
 	}
-	var last error = ErrReply
+	last := ErrReply
 	for _, candidate := range objects(text) {
 		for _, mended := range []string{candidate, dropTrailingCommas(candidate), closeTruncated(candidate)} {
 			r, err := decodeReflection(mended)

@@ -143,7 +143,7 @@ func (c *Connection) survive(ctx context.Context, opts devserver.Options) {
 		c.mu.Lock()
 		hosting := c.host.Hosting()
 		c.mu.Unlock()
-		if hosting || reachable(c.Address) {
+		if hosting || reachable(ctx, c.Address) {
 			continue
 		}
 		h, err := devserver.Join(ctx, opts)
@@ -163,8 +163,9 @@ func (c *Connection) survive(ctx context.Context, opts devserver.Options) {
 	}
 }
 
-func reachable(address string) bool {
-	conn, err := net.DialTimeout("tcp", address, 300*time.Millisecond)
+func reachable(ctx context.Context, address string) bool {
+	d := net.Dialer{Timeout: 300 * time.Millisecond}
+	conn, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return false
 	}

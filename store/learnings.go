@@ -20,8 +20,10 @@ func scanLearning(row scanner, more ...any) (learning.Learning, error) {
 	var l learning.Learning
 	var created, from, skills string
 	var to sql.NullString
-	dest := []any{&l.ID, &l.Status, &l.Project, &l.Category, &l.Rule, &l.Mistake, &l.Correction, &l.Skill, &l.Wiki, &l.Host, &l.Session,
-		&l.Observations, &l.TimesInjected, &l.TimesApplied, &created, &from, &to, &skills}
+	dest := []any{
+		&l.ID, &l.Status, &l.Project, &l.Category, &l.Rule, &l.Mistake, &l.Correction, &l.Skill, &l.Wiki, &l.Host, &l.Session,
+		&l.Observations, &l.TimesInjected, &l.TimesApplied, &created, &from, &to, &skills,
+	}
 	if err := row.Scan(append(dest, more...)...); err != nil {
 		return l, err
 	}

@@ -15,19 +15,12 @@ import (
 // This file is the only one that calls ExecuteActivity: one typed wrapper for each activity, since a wrong input struct
 // would compile and arrive as a zero value.
 
-// quick are activities that read and write the store.
+// quick are activities that read and write the store, in milliseconds. They heartbeat, too: a process that is killed in
+// one is noticed within five seconds, however long a slow disk may take.
 func quick(ctx workflow.Context) workflow.Context {
 	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 2 * time.Minute,
 		HeartbeatTimeout:    5 * time.Second,
-		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 20},
-	})
-}
-
-// silent are quick activities that do not heartbeat: they take milliseconds.
-func silent(ctx workflow.Context) workflow.Context {
-	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 10 * time.Second,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 10 * time.Second, MaximumAttempts: 20},
 	})
 }
@@ -64,12 +57,12 @@ func (r reflection) get(ctx workflow.Context) (out activities.ReflectOut, err er
 }
 
 func callPropose(ctx workflow.Context, in activities.ProposeIn) (out activities.ProposeOut, err error) {
-	err = workflow.ExecuteActivity(silent(ctx), "Propose", in).Get(ctx, &out)
+	err = workflow.ExecuteActivity(quick(ctx), "Propose", in).Get(ctx, &out)
 	return out, err
 }
 
 func callBuild(ctx workflow.Context, in activities.BuildIn) (out activities.BuildOut, err error) {
-	err = workflow.ExecuteActivity(silent(ctx), "Build", in).Get(ctx, &out)
+	err = workflow.ExecuteActivity(quick(ctx), "Build", in).Get(ctx, &out)
 	return out, err
 }
 
@@ -79,7 +72,7 @@ func callValidate(ctx workflow.Context, in activities.ValidateIn) (out activitie
 }
 
 func callDecide(ctx workflow.Context, in activities.DecideIn) (out activities.DecideOut, err error) {
-	err = workflow.ExecuteActivity(silent(ctx), "Decide", in).Get(ctx, &out)
+	err = workflow.ExecuteActivity(quick(ctx), "Decide", in).Get(ctx, &out)
 	return out, err
 }
 
@@ -89,11 +82,11 @@ func callOpenTest(ctx workflow.Context, in activities.OpenTestIn) (out activitie
 }
 
 func callDeliver(ctx workflow.Context, in activities.DeliverIn) (out activities.DeliverOut, err error) {
-	err = workflow.ExecuteActivity(silent(ctx), "Deliver", in).Get(ctx, &out)
+	err = workflow.ExecuteActivity(quick(ctx), "Deliver", in).Get(ctx, &out)
 	return out, err
 }
 
 func callFinish(ctx workflow.Context, in activities.FinishIn) (out activities.FinishOut, err error) {
-	err = workflow.ExecuteActivity(silent(ctx), "Finish", in).Get(ctx, &out)
+	err = workflow.ExecuteActivity(quick(ctx), "Finish", in).Get(ctx, &out)
 	return out, err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -139,9 +138,21 @@ func (a *app) learnShowCmd() *cobra.Command {
 				}
 				var b strings.Builder
 				for _, x := range [][2]string{
-					{"id", l.ID}, {"status", string(l.Status)}, {"category", l.Category}, {"rule", l.Rule}, {"mistake", l.Mistake}, {"correction", l.Correction},
-					{"skill", strings.Join(l.Skills, ", ")}, {"wiki", l.Wiki}, {"project", l.Project}, {"host", l.Host}, {"session", l.Session},
-					{"seen", fmt.Sprint(l.Observations)}, {"injected", fmt.Sprint(l.TimesInjected)}, {"applied", fmt.Sprint(l.TimesApplied)}, {"created", l.CreatedAt.Format("2006-01-02 15:04")},
+					{"id", l.ID},
+					{"status", string(l.Status)},
+					{"category", l.Category},
+					{"rule", l.Rule},
+					{"mistake", l.Mistake},
+					{"correction", l.Correction},
+					{"skill", strings.Join(l.Skills, ", ")},
+					{"wiki", l.Wiki},
+					{"project", l.Project},
+					{"host", l.Host},
+					{"session", l.Session},
+					{"seen", fmt.Sprint(l.Observations)},
+					{"injected", fmt.Sprint(l.TimesInjected)},
+					{"applied", fmt.Sprint(l.TimesApplied)},
+					{"created", l.CreatedAt.Format("2006-01-02 15:04")},
 				} {
 					if x[1] != "" {
 						fmt.Fprintf(&b, "%-11s %s\n", x[0], x[1])
@@ -197,7 +208,7 @@ func (a *app) learnImportCmd() *cobra.Command {
 // importFor imports a file and links what has no skill to the given one. Bad lines are reported by number, the good ones
 // are kept, and the error exits with 2.
 func (a *app) importFor(ctx context.Context, s *service.Service, path, key string) error {
-	var in io.Reader = a.stdin
+	in := a.stdin
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {

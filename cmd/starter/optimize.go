@@ -117,9 +117,18 @@ func (o *optimizeFlags) check() error {
 		n    int
 		min  int
 	}{
-		{"epochs", o.epochs, 1}, {"batch-size", o.batch, 1}, {"minibatches", o.minibatches, 1}, {"lr", o.lr, 1}, {"min-lr", o.minLR, 1},
-		{"max-adds", o.adds, 0}, {"max-deletes", o.deletes, 0}, {"max-replaces", o.replaces, 0}, {"trials", o.trials, 0}, {"max-calls", o.maxCalls, 0},
-		{"patience", o.patience, 0}, {"max-skill-tokens", o.maxToks, 1},
+		{"epochs", o.epochs, 1},
+		{"batch-size", o.batch, 1},
+		{"minibatches", o.minibatches, 1},
+		{"lr", o.lr, 1},
+		{"min-lr", o.minLR, 1},
+		{"max-adds", o.adds, 0},
+		{"max-deletes", o.deletes, 0},
+		{"max-replaces", o.replaces, 0},
+		{"trials", o.trials, 0},
+		{"max-calls", o.maxCalls, 0},
+		{"patience", o.patience, 0},
+		{"max-skill-tokens", o.maxToks, 1},
 	} {
 		if x.n < x.min {
 			return usage("--%s %d: at least %d", x.flag, x.n, x.min)

@@ -200,7 +200,7 @@ func TestTheWebUIShowsARunWhileAWorkerStands(t *testing.T) {
 	}
 	get := func(url string) (int, string) {
 		t.Helper()
-		resp, err := http.Get(url) //nolint:noctx // loopback, in a test
+		resp, err := http.Get(url)
 		if err != nil {
 			t.Fatal(err)
 		}

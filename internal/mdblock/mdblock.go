@@ -246,8 +246,8 @@ func run(s string) int {
 // listMarker returns the width of a list marker at the start of s, 0 if there is none.
 func listMarker(s string) int {
 	n := 0
-	switch {
-	case s[0] == '-' || s[0] == '*' || s[0] == '+':
+	switch s[0] {
+	case '-', '*', '+':
 		n = 1
 	default:
 		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {

@@ -311,9 +311,9 @@ func (p passage) windows() []*advice {
 }
 
 // negative reports whether most of the sentence forbids.
-func (a *advice) negative() bool {
+func (e *advice) negative() bool {
 	n := 0
-	for _, t := range a.tokens {
+	for _, t := range e.tokens {
 		switch {
 		case t.minus && !t.plus:
 			n++

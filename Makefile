@@ -1,0 +1,45 @@
+# What a person and CI run. `make check` is all of it.
+
+GO      ?= go
+BIN     := bin
+TOOLS   := $(GO) tool -modfile=tools/go.mod
+# Packages that link the embedded Temporal server: a race build of it takes as long as everything else together, and its
+# own races are not ours to find. Their tests run without the detector; what they drive is raced in the other packages.
+SERVER  := ./devserver/... ./service/... ./cmd/...
+RACED   := $(shell $(GO) list ./... | grep -v -e '^whetstone/devserver' -e '^whetstone/service' -e '^whetstone/cmd/')
+LDFLAGS := -s -w
+FUZZTIME ?= 5s
+
+.PHONY: build test race check lint fuzz-short tidy workflowcheck clean
+
+build: ## starter, worker and whetstone-hook into bin/
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/...
+
+test: ## all tests
+	$(GO) test ./...
+
+race: ## all tests, shuffled, under the race detector but for the packages that link the server
+	$(GO) test -race -shuffle=on -timeout 30m $(RACED)
+	$(GO) test -shuffle=on -timeout 20m $(SERVER)
+
+lint: ## gofumpt, vet, staticcheck and the rest of .golangci.yml
+	$(TOOLS) golangci-lint run ./...
+
+workflowcheck: ## no clock, randomness or environment in workflows
+	$(TOOLS) workflowcheck -config workflowcheck.yaml ./workflows
+
+tidy: ## go.mod and go.sum are what the code needs
+	$(GO) mod tidy -diff
+	cd tools && $(GO) mod tidy -diff
+
+fuzz-short: ## every fuzz target for a moment
+	@set -e; for t in \
+		./learning:FuzzParseReply ./skill:FuzzParse ./optimizer:FuzzApply ./optimizer:FuzzParseReflection \
+		./validation:FuzzParseVerdicts ./internal/mdblock:FuzzScan ./store:FuzzSearch; do \
+		$(GO) test $${t%%:*} -run '^$$' -fuzz "^$${t##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x; \
+	done
+
+check: tidy lint workflowcheck race fuzz-short ## what CI runs
+
+clean:
+	rm -rf $(BIN)

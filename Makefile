@@ -3,10 +3,11 @@
 GO      ?= go
 BIN     := bin
 TOOLS   := $(GO) tool -modfile=tools/go.mod
-# Packages that link the embedded Temporal server: a race build of it takes as long as everything else together, and its
-# own races are not ours to find. Their tests run without the detector; what they drive is raced in the other packages.
-SERVER  := ./devserver/... ./service/... ./cmd/...
-RACED   := $(shell $(GO) list ./... | grep -v -e '^whetstone/devserver' -e '^whetstone/service' -e '^whetstone/cmd/')
+# Packages that link the embedded Temporal server, or start binaries that do: a race build of it takes as long as everything
+# else together, and its own races are not ours to find. Their tests run without the detector; what they drive is raced in
+# the other packages. The store's property tests run once more without it, at full length.
+UNRACED := ./devserver/... ./service/... ./cmd/... ./internal/e2e/... ./store/...
+RACED   := $(shell $(GO) list ./... | grep -v -e '^whetstone/devserver' -e '^whetstone/service' -e '^whetstone/cmd/' -e '^whetstone/internal/e2e')
 LDFLAGS := -s -w
 FUZZTIME ?= 5s
 
@@ -18,9 +19,9 @@ build: ## starter, worker and whetstone-hook into bin/
 test: ## all tests
 	$(GO) test ./...
 
-race: ## all tests, shuffled, under the race detector but for the packages that link the server
+race: ## all tests, shuffled, under the race detector but for what drives the server
 	$(GO) test -race -shuffle=on -timeout 30m $(RACED)
-	$(GO) test -shuffle=on -timeout 20m $(SERVER)
+	$(GO) test -shuffle=on -timeout 20m $(UNRACED)
 
 lint: ## gofumpt, vet, staticcheck and the rest of .golangci.yml
 	$(TOOLS) golangci-lint run ./...

@@ -25,6 +25,7 @@ import (
 )
 
 const (
+	maxLog      = 5 << 20 // bytes of temporal.log before a start sets it aside
 	clusterName = "active"
 	clusterID   = "6f0a4c1e-7d0b-4a52-9b35-3d1c5a0e8f27" // any fixed UUID: there is one cluster a file
 )
@@ -85,7 +86,11 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	logFile, err := os.OpenFile(filepath.Join(o.Dir, "temporal.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	logPath := filepath.Join(o.Dir, "temporal.log")
+	if info, err := os.Stat(logPath); err == nil && info.Size() > maxLog {
+		_ = os.Rename(logPath, logPath+".old") // one generation is enough to look a failure up
+	}
+	logFile, err := os.OpenFile(logPath, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the embedded server's log: %w", err)
 	}

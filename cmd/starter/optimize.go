@@ -319,12 +319,12 @@ func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Con
 		return err
 	}
 	r := out.Result
-	if url := c.UIURL(); url != "" {
-		full := c.RunURL(st.WorkflowID, st.RunID)
-		r.UIURL = &full
+	url := c.RunURL(st.WorkflowID, st.RunID)
+	if url != "" && !c.Hosting() {
+		r.UIURL = &url // what this process hosts itself is gone when the result is read
 	}
 	if ask && r.Outcome == run.Accepted && r.Delivered == "staged" {
-		if err := a.showResult(ctx, s, r); err != nil {
+		if err := a.showResult(ctx, s, r, url); err != nil {
 			return err
 		}
 		return a.askToWrite(ctx, s, p, r)
@@ -332,7 +332,7 @@ func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Con
 	if a.json {
 		err = a.printJSON(r)
 	} else {
-		err = a.showResult(ctx, s, r)
+		err = a.showResult(ctx, s, r, url)
 	}
 	if err != nil {
 		return err

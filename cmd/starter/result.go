@@ -16,7 +16,7 @@ import (
 )
 
 // showResult prints a run's outcome for a person: scores, what was accepted and refused and why, the diff, where to look.
-func (a *app) showResult(ctx context.Context, s *service.Service, r run.Result) error {
+func (a *app) showResult(ctx context.Context, s *service.Service, r run.Result, url string) error {
 	var b strings.Builder
 	colour := map[run.Outcome]string{run.Accepted: "32", run.NoImprovement: "33", run.Indecisive: "33", run.Stopped: "33", run.Failed: "31"}[r.Outcome]
 	fmt.Fprintf(&b, "\n%s: %s\n%s\n\n", r.Skill, a.colour(colour+";1", report.Title(r.Outcome)), r.Why)
@@ -55,8 +55,11 @@ func (a *app) showResult(ctx context.Context, s *service.Service, r run.Result) 
 		fmt.Fprintf(&b, "staged as %s; the skill itself is unchanged\n", *r.ProposalPath)
 	}
 	fmt.Fprintf(&b, "run %s: `starter runs show %s`\n", r.RunID, r.RunID)
-	if r.UIURL != nil {
-		fmt.Fprintf(&b, "Web UI, while a worker runs: %s\n", *r.UIURL)
+	switch {
+	case r.UIURL != nil:
+		fmt.Fprintf(&b, "Web UI: %s\n", *r.UIURL)
+	case url != "":
+		fmt.Fprintf(&b, "Web UI: start `worker`, then %s\n", url)
 	}
 	return a.print("%s", b.String())
 }

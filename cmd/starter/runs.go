@@ -252,7 +252,7 @@ func (a *app) runsWatchCmd() *cobra.Command {
 				if a.json {
 					return a.printJSON(out.Result)
 				}
-				return a.showResult(ctx, s, out.Result)
+				return a.showResult(ctx, s, out.Result, c.RunURL(r.WorkflowID, r.ID))
 			})
 		},
 	}

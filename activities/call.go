@@ -94,6 +94,9 @@ func mayBeBilled(err error) bool {
 	if !ok {
 		return true
 	}
+	if me.NotSent {
+		return false
+	}
 	switch me.Kind {
 	case model.Timeout, model.Malformed, model.Refused:
 		return true

@@ -47,10 +47,14 @@ func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, err
 		var conflicts int
 		text, conflicts = linediff.Merge3(before, string(now), after, "as you left it", "as optimized")
 		out, err = a.stage(ctx, p.SkillPath, text)
-		out.Why = "the file was changed while the run went on: the result was merged with the change and staged"
+		why := "the file was changed while the run went on: the result was merged with the change and staged"
 		if conflicts > 0 {
-			out.Why = fmt.Sprintf("%s, with %d conflict(s) to resolve", out.Why, conflicts)
+			why = fmt.Sprintf("%s, with %d conflict(s) to resolve", why, conflicts)
 		}
+		if out.Why != "" {
+			why += "; " + out.Why
+		}
+		out.Why = why
 	default:
 		out, err = a.stage(ctx, p.SkillPath, text)
 	}
@@ -73,19 +77,33 @@ func (a *Activities) write(path, text string) (DeliverOut, error) {
 
 // stage writes beside the skill file. A proposal that is there already is replaced if a run of ours made it; one that
 // somebody has edited is kept under another name.
-func (a *Activities) stage(ctx context.Context, path, text string) (DeliverOut, error) {
+func (a *Activities) stage(ctx context.Context, path, text string) (out DeliverOut, err error) {
 	proposal := path + ".proposed"
 	if old, err := os.ReadFile(proposal); err == nil && string(old) != text {
 		if _, err := a.o.Store.Text(ctx, skill.Hash(string(old))); err != nil {
-			if err := os.Rename(proposal, proposal+".edited"); err != nil {
+			kept := freeName(proposal + ".edited")
+			if err := os.Rename(proposal, kept); err != nil {
 				return DeliverOut{}, fmt.Errorf("keep the edited proposal: %w", err)
 			}
+			out.Why = "a proposal that somebody had edited was kept as " + kept
 		}
 	}
 	if err := WriteAtomic(proposal, text); err != nil {
 		return DeliverOut{}, err
 	}
-	return DeliverOut{Delivered: "staged", ProposalPath: proposal}, nil
+	out.Delivered, out.ProposalPath = "staged", proposal
+	return out, nil
+}
+
+// freeName is name, or name with a number behind it where that is taken.
+func freeName(name string) string {
+	free := name
+	for i := 2; ; i++ {
+		if _, err := os.Lstat(free); err != nil {
+			return free
+		}
+		free = fmt.Sprintf("%s.%d", name, i)
+	}
 }
 
 // WriteAtomic replaces a file in one step: written beside it, synced, renamed over it. A symbolic link is followed, the

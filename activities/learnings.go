@@ -67,7 +67,20 @@ func matchQuery(f *skill.File) string {
 
 // tooFew explains what is missing and how to link what there is.
 func (a *Activities) tooFew(ctx context.Context, p run.Params, f *skill.File, linked, items int) error {
+	all, err := a.o.Store.Learnings(ctx, learning.Filter{Status: learning.Pending})
+	if err != nil {
+		return err
+	}
+	var pending []string
+	for _, l := range all {
+		if slices.Contains(l.Skills, p.SkillKey) {
+			pending = append(pending, l.ID)
+		}
+	}
 	msg := fmt.Sprintf("train %s: %d learning(s) are linked to it and make %d testable item(s); %d are needed", p.SkillKey, linked, items, MinItems)
+	if len(pending) > 0 && !p.Pending {
+		return InputError("%s: %d more are pending: look at them with `starter learn list --status pending` and approve what is right with `starter learn approve %s`, or use --include-pending", msg, len(pending), joinQuoted(pending, 12))
+	}
 	ids, err := a.o.Store.SearchIDs(ctx, matchQuery(f), 20)
 	if err != nil {
 		return err

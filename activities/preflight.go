@@ -39,6 +39,11 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 			return PreflightOut{}, InputError("%w: make the folder writable, or use --dry-run and read the result with `starter runs diff`", err)
 		}
 	}
+	if p.Deliver == "write" {
+		if info, err := os.Stat(p.SkillPath); err == nil && info.Mode()&0o200 == 0 {
+			return PreflightOut{}, InputError("write %s: it is read-only: make it writable, or use --stage", p.SkillPath)
+		}
+	}
 	hash, err := a.o.Store.PutText(ctx, text)
 	if err != nil {
 		return PreflightOut{}, err

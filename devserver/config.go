@@ -66,11 +66,11 @@ func ParseConfig(base, override []byte) (Config, error) {
 		}
 		dec := yaml.NewDecoder(bytes.NewReader(doc), yaml.Strict())
 		if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-			return Config{}, fmt.Errorf("read temporal-dev.yaml: %w", err)
+			return Config{}, fmt.Errorf("read it as YAML: %w", err)
 		}
 	}
 	if err := c.validate(); err != nil {
-		return Config{}, fmt.Errorf("check temporal-dev.yaml: %w", err)
+		return Config{}, err
 	}
 	return c, nil
 }

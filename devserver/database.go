@@ -68,7 +68,7 @@ func prepareDatabase(ctx context.Context, c *Config, file, cluster string, attrs
 	switch stamp {
 	case "":
 		if err := setUpSchema(cfg); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("create %s: %w: is the disk full?", file, err)
 		}
 	case schemaVersion():
 	default:

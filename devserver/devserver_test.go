@@ -50,10 +50,10 @@ func TestConfigIsStrictAndNamesTheKey(t *testing.T) {
 		"namespace: {retention: soon}":    "duration",
 		"search_attributes: {X: Complex}": "search_attributes.X",
 		"server: {log_level: loud}":       "server.log_level",
-		"server: [1, 2]":                  "temporal-dev.yaml",
+		"server: [1, 2]":                  "YAML",
 		"namespace: {name: ''}":           "namespace.name",
 		"database: {busy_timeout: -1s}":   "database.busy_timeout",
-		"server: {port: 'x'}":             "temporal-dev.yaml",
+		"server: {port: 'x'}":             "YAML",
 		"database: {file: ''}":            "database.file",
 	} {
 		if _, err := ParseConfig([]byte(base), []byte(override)); err == nil || !strings.Contains(err.Error(), want) {

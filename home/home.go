@@ -37,7 +37,7 @@ func Find(flag string, getenv func(string) string) (Dir, error) {
 func (d Dir) Create() error {
 	for _, p := range []string{string(d), d.Spool()} {
 		if err := os.MkdirAll(p, 0o700); err != nil {
-			return fmt.Errorf("create home: %w", err)
+			return fmt.Errorf("create home: %w: choose another folder with --home or WHETSTONE_HOME", err)
 		}
 	}
 	return nil

@@ -97,6 +97,23 @@ func readLine(br *bufio.Reader) (line []byte, tooLong bool, err error) {
 	}
 }
 
+// plainJSONError says what is wrong with a line without the decoder's talk of Go types.
+func plainJSONError(err error) error {
+	var typ *json.UnmarshalTypeError
+	var bad *time.ParseError
+	switch {
+	case errors.As(err, &typ) && typ.Field == "":
+		return fmt.Errorf("not a learning: it is an %s, and must be one object", typ.Value)
+	case errors.As(err, &typ):
+		return fmt.Errorf("not a learning: field %s can not be a %s", typ.Field, typ.Value)
+	case errors.As(err, &bad):
+		return fmt.Errorf("not a learning: %s is no time; write it as 2026-01-31T12:00:00Z", bad.Value)
+	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+		return errors.New("not a learning: the JSON is cut off")
+	}
+	return fmt.Errorf("not a learning: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
 func parseRecord(line []byte, now time.Time) (Learning, error) {
 	if !utf8.Valid(line) {
 		return Learning{}, errors.New("not valid UTF-8")
@@ -105,7 +122,7 @@ func parseRecord(line []byte, now time.Time) (Learning, error) {
 	dec.DisallowUnknownFields()
 	var rec record
 	if err := dec.Decode(&rec); err != nil {
-		return Learning{}, fmt.Errorf("not a learning: %s", strings.TrimPrefix(err.Error(), "json: "))
+		return Learning{}, plainJSONError(err)
 	}
 	if dec.More() {
 		return Learning{}, errors.New("more than one JSON value on the line")

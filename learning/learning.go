@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -76,9 +77,12 @@ func (l *Learning) Validate() error {
 	case strings.TrimSpace(l.Rule) == "":
 		return fmt.Errorf("rule is empty")
 	}
-	for _, f := range []struct{ name, v string }{{"rule", l.Rule}, {"mistake", l.Mistake}, {"correction", l.Correction}, {"skill", l.Skill}, {"wiki", l.Wiki}} {
+	for _, f := range []struct{ name, v string }{{"category", l.Category}, {"rule", l.Rule}, {"mistake", l.Mistake}, {"correction", l.Correction}, {"skill", l.Skill}, {"wiki", l.Wiki}} {
 		if len(f.v) > MaxField {
 			return fmt.Errorf("%s is %d bytes long, at most %d", f.name, len(f.v), MaxField)
+		}
+		if !utf8.ValidString(f.v) {
+			return fmt.Errorf("%s is not valid UTF-8", f.name)
 		}
 		if strings.ContainsRune(f.v, 0) {
 			return fmt.Errorf("%s contains a NUL byte", f.name)

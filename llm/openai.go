@@ -124,6 +124,8 @@ func (c *OpenAIClient) translate(ctx context.Context, err error, h http.Header) 
 		}
 	default:
 		var netErr net.Error
+		var op *net.OpError
+		e.NotSent = errors.As(err, &op) && op.Op == "dial"
 		switch {
 		case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || (errors.As(err, &netErr) && netErr.Timeout()):
 			e.Kind, e.Err = model.Timeout, errors.New("no answer in time")

@@ -90,7 +90,7 @@ func TestNoServerIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = c.Complete(t.Context(), model.Request{Ref: model.Ref{Model: "m"}, Messages: []model.Message{{Role: "user", Content: "x"}}})
-	if e, ok := model.AsError(err); !ok || e.Kind != model.Unavailable || !e.Retryable() {
+	if e, ok := model.AsError(err); !ok || e.Kind != model.Unavailable || !e.Retryable() || !e.NotSent {
 		t.Errorf("%v", err)
 	}
 }

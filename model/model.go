@@ -158,6 +158,7 @@ type Error struct {
 	Provider   string
 	Status     int           // HTTP status, 0 if there was none
 	RetryAfter time.Duration // 0 if the provider did not say
+	NotSent    bool          // the request never reached the provider, so it cannot be billed
 	Err        error
 }
 

@@ -4,7 +4,9 @@
 package service
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -96,6 +98,9 @@ func (s *Service) DrainSpool(ctx context.Context) (int, error) {
 	})
 }
 
+// ErrConfig is returned for a configuration of the embedded server that a person has to mend.
+var ErrConfig = errors.New("the embedded server's configuration")
+
 // temporalConfig reads the configuration of the embedded server.
 func (s *Service) temporalConfig() (devserver.Config, error) {
 	path := s.o.ConfigFile
@@ -106,12 +111,15 @@ func (s *Service) temporalConfig() (devserver.Config, error) {
 	if path != "" {
 		var err error
 		if override, err = os.ReadFile(path); err != nil {
-			return devserver.Config{}, fmt.Errorf("read the server's configuration: %w", err)
+			return devserver.Config{}, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
 	}
 	c, err := devserver.ParseConfig(whetstone.TemporalDevYAML, override)
 	if err != nil {
-		return c, err
+		return c, fmt.Errorf("%w (%s): %w", ErrConfig, cmp.Or(path, "the compiled-in temporal-dev.yaml"), err)
+	}
+	if s.o.UIPort < 0 || s.o.UIPort > 65535 {
+		return c, fmt.Errorf("%w: --ui-port %d is not a port (1 to 65535)", ErrConfig, s.o.UIPort)
 	}
 	if s.o.UIPort != 0 {
 		c.UI.Port, c.UI.Strict = s.o.UIPort, true

@@ -17,6 +17,7 @@ import (
 
 // Reasons a file is not a skill file.
 var (
+	ErrEmpty         = errors.New("the file is empty")
 	ErrNotUTF8       = errors.New("the file is not valid UTF-8")
 	ErrNUL           = errors.New("the file contains a NUL byte, so it is not text")
 	ErrNoFrontmatter = errors.New("the file has no YAML frontmatter (a first line of ---)")
@@ -56,6 +57,9 @@ func Parse(data []byte, o Options) (*File, error) {
 	}
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("%w (first bad byte at %d)", ErrNotUTF8, firstInvalid(data))
+	}
+	if len(bytes.TrimSpace(data)) == 0 && !o.Plain {
+		return nil, fmt.Errorf("%w: %w", ErrEmpty, ErrNoFrontmatter)
 	}
 	text := string(data)
 	start := 0

@@ -12,14 +12,15 @@ import (
 // What can be wrong with the database, for callers that branch on it. Every error of this package that stems from one of
 // these causes wraps the sentinel.
 var (
-	ErrNotFound = errors.New("not found")
-	ErrBusy     = errors.New("the database is busy")
-	ErrFull     = errors.New("the disk is full")
-	ErrCorrupt  = errors.New("the file is not a usable database")
-	ErrForeign  = errors.New("the file is another program's database")
-	ErrNewer    = errors.New("the database was made by a newer whetstone")
-	ErrReadOnly = errors.New("the database cannot be written")
-	ErrState    = errors.New("the change is not possible from the present state")
+	ErrNotFound  = errors.New("not found")
+	ErrAmbiguous = errors.New("more than one begins like that")
+	ErrBusy      = errors.New("the database is busy")
+	ErrFull      = errors.New("the disk is full")
+	ErrCorrupt   = errors.New("the file is not a usable database")
+	ErrForeign   = errors.New("the file is another program's database")
+	ErrNewer     = errors.New("the database was made by a newer whetstone")
+	ErrReadOnly  = errors.New("the database cannot be written")
+	ErrState     = errors.New("the change is not possible from the present state")
 )
 
 // wrap names the attempted action and turns SQLite's codes into the package's sentinels. It is the only place that looks
@@ -40,7 +41,7 @@ func wrap(err error, format string, args ...any) error {
 		case sqlite3.SQLITE_FULL:
 			return fmt.Errorf("%s: %w: %w", what, ErrFull, err)
 		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-			return fmt.Errorf("%s: %w: %w", what, ErrCorrupt, err)
+			return fmt.Errorf("%s: %w: %w: move it away and start again; nothing in it was changed", what, ErrCorrupt, err)
 		case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 			return fmt.Errorf("%s: %w: %w", what, ErrReadOnly, err)
 		}

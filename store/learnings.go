@@ -202,7 +202,7 @@ func (s *Store) Learning(ctx context.Context, id string) (learning.Learning, err
 	case len(found) == 0:
 		return learning.Learning{}, fmt.Errorf("find learning %s: %w", id, ErrNotFound)
 	case len(found) > 1 && found[0].ID != id:
-		return learning.Learning{}, fmt.Errorf("find learning %s: more than one begins like that", id)
+		return learning.Learning{}, fmt.Errorf("find learning %s: %w", id, ErrAmbiguous)
 	}
 	return found[0], nil
 }

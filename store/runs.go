@@ -98,7 +98,7 @@ func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
 	case len(found) == 0:
 		return run.Run{}, fmt.Errorf("find run %s: %w", id, ErrNotFound)
 	case len(found) > 1 && found[0].ID != id:
-		return run.Run{}, fmt.Errorf("find run %s: more than one begins like that", id)
+		return run.Run{}, fmt.Errorf("find run %s: %w", id, ErrAmbiguous)
 	}
 	return found[0], nil
 }

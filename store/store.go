@@ -84,7 +84,7 @@ func checkHeader(path string) error {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("open %s: %w: it is not a regular file", path, ErrCorrupt)
+		return fmt.Errorf("open %s: %w: it is not a regular file: move it away and start again", path, ErrCorrupt)
 	}
 	if info.Size() == 0 {
 		return nil

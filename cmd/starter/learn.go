@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -36,6 +38,9 @@ func (a *app) learnAddCmd() *cobra.Command {
 				l.Skill = skillKey(l.Skill)
 				if err := l.Validate(); err != nil {
 					return usage("add a learning: %w", err)
+				}
+				if n := redact(&l); n > 0 {
+					a.note("%d secret(s) in it were replaced by [redacted:...]", n)
 				}
 				added, err := s.Store.AddLearnings(cmd.Context(), []learning.Learning{l})
 				if err != nil {
@@ -129,7 +134,7 @@ func (a *app) learnShowCmd() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd.Context(), func(s *service.Service) error {
-				l, err := s.Store.Learning(cmd.Context(), args[0])
+				l, err := findLearning(cmd.Context(), s, args[0])
 				if err != nil {
 					return err
 				}
@@ -198,7 +203,9 @@ func (a *app) learnImportCmd() *cobra.Command {
 		Short: "Import learnings from a JSON Lines file (- for standard input); they are approved unless they say otherwise",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), func(s *service.Service) error { return a.importFor(cmd.Context(), s, args[0], skillKey(skillName)) })
+			return a.with(cmd.Context(), func(s *service.Service) error {
+				return a.importFor(cmd.Context(), s, args[0], skillKey(skillName), true)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&skillName, "skill", "", "link those without a skill to this one")
@@ -206,9 +213,9 @@ func (a *app) learnImportCmd() *cobra.Command {
 }
 
 // importFor imports a file and links what has no skill to the given one. Bad lines are reported by number, the good ones
-// are kept, and the error exits with 2.
-func (a *app) importFor(ctx context.Context, s *service.Service, path, key string) error {
-	in := a.stdin
+// are kept, and the error exits with 2. report prints the counts as JSON where that is asked for.
+func (a *app) importFor(ctx context.Context, s *service.Service, path, key string, report bool) error {
+	var in io.Reader = &interruptible{ctx: ctx, in: a.stdin}
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -222,6 +229,9 @@ func (a *app) importFor(ctx context.Context, s *service.Service, path, key strin
 	}
 	ls, bad, err := learning.ReadJSONL(in, s.Store.Now())
 	if err != nil {
+		if ctx.Err() != nil {
+			return &exitError{exitInterrupted, errors.New("interrupted: nothing was imported")}
+		}
 		return usage("import %s: %w", path, err)
 	}
 	redacted := 0
@@ -243,6 +253,11 @@ func (a *app) importFor(ctx context.Context, s *service.Service, path, key strin
 		}
 	}
 	a.note("imported %s: %d new, %d there already%s", path, added.New, added.Existing, linkedText(added.Linked))
+	if a.json && report {
+		if err := a.printJSON(map[string]any{"path": path, "new": added.New, "existing": added.Existing, "linked": added.Linked, "redacted": redacted, "bad_lines": len(bad), "ids": added.IDs}); err != nil {
+			return err
+		}
+	}
 	if redacted > 0 {
 		a.note("%d secret(s) in them were replaced by [redacted:...]", redacted)
 	}
@@ -273,7 +288,7 @@ func linkedText(n int) string {
 // redact takes secrets out of an imported learning.
 func redact(l *learning.Learning) int {
 	n := 0
-	for _, f := range []*string{&l.Rule, &l.Mistake, &l.Correction} {
+	for _, f := range []*string{&l.Category, &l.Rule, &l.Mistake, &l.Correction, &l.Project, &l.Wiki, &l.Host, &l.Session} {
 		clean, counts := learning.Redact(*f)
 		*f = clean
 		for _, c := range counts {
@@ -348,7 +363,7 @@ func (a *app) changed(ctx context.Context, s *service.Service, ids []string, wha
 func resolveIDs(ctx context.Context, s *service.Service, args []string) ([]string, error) {
 	ids := make([]string, len(args))
 	for i, arg := range args {
-		l, err := s.Store.Learning(ctx, arg)
+		l, err := findLearning(ctx, s, arg)
 		if err != nil {
 			return nil, err
 		}
@@ -384,4 +399,13 @@ func (a *app) learnStatsCmd() *cobra.Command {
 			})
 		},
 	}
+}
+
+// findLearning finds a learning by id or the beginning of one.
+func findLearning(ctx context.Context, s *service.Service, id string) (learning.Learning, error) {
+	l, err := s.Store.Learning(ctx, id)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
+		return l, usage("%w: see `starter learn list`", err)
+	}
+	return l, err
 }

@@ -93,7 +93,7 @@ func (a *app) optimize(ctx context.Context, o optimizeFlags) error {
 			return err
 		}
 		if o.importFile != "" {
-			if err := a.importFor(ctx, s, o.importFile, p.SkillKey); err != nil {
+			if err := a.importFor(ctx, s, o.importFile, p.SkillKey, false); err != nil {
 				return err
 			}
 		}
@@ -190,6 +190,16 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 			return p, false, err
 		}
 		p.Price, p.PriceOut = &in, &out
+	}
+	for _, ref := range []model.Ref{provider, judge} {
+		if _, err := s.Models.Client(ref); err != nil {
+			return p, false, &exitError{exitUsage, err}
+		}
+		if p.Price == nil {
+			if _, err := s.Models.Price(ref); err != nil {
+				return p, false, &exitError{exitUsage, err}
+			}
+		}
 	}
 	switch {
 	case o.write:
@@ -310,11 +320,19 @@ func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Con
 		a.note("run %s", st.RunID)
 	}
 	done := a.watchProgress(ctx, st, o.watch)
-	out, err := st.Wait(ctx)
+	waitCtx, cancel := c.WithDisk(ctx)
+	out, err := st.Wait(waitCtx)
+	cancel()
 	done()
 	if err != nil {
 		if ctx.Err() != nil {
 			return &exitError{exitInterrupted, errors.New("interrupted: the run stays open, the same command goes on with it")}
+		}
+		if full := c.DiskFull(); full != nil {
+			return full
+		}
+		if a.json {
+			return errors.Join(a.printJSON(failedResult(st, p, err)), err)
 		}
 		return err
 	}
@@ -338,6 +356,14 @@ func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Con
 		return err
 	}
 	return outcomeExit(r, p.Deliver)
+}
+
+// failedResult is what --json ends with for a run that failed.
+func failedResult(st *service.Started, p run.Params, err error) run.Result {
+	return run.Result{
+		RunID: st.RunID, WorkflowID: st.WorkflowID, Skill: p.SkillKey, Provider: p.Provider, Mode: p.Mode, Outcome: run.Failed, Why: err.Error(),
+		BudgetUSD: p.BudgetUSD, Delivered: "none", Path: p.SkillPath, Goal: p.Goal, Judge: p.Judge,
+	}
 }
 
 // outcomeExit turns a result into the exit code of cli.md.

@@ -54,6 +54,9 @@ func (a *app) showResult(ctx context.Context, s *service.Service, r run.Result, 
 	case "staged":
 		fmt.Fprintf(&b, "staged as %s; the skill itself is unchanged\n", *r.ProposalPath)
 	}
+	if r.StoppedReason == activities.StopKillFile {
+		fmt.Fprintf(&b, "the kill file %s exists: remove it to run again\n", s.Home.KillFile())
+	}
 	fmt.Fprintf(&b, "run %s: `starter runs show %s`\n", r.RunID, r.RunID)
 	switch {
 	case r.UIURL != nil:
@@ -141,7 +144,7 @@ func (a *app) askToWrite(ctx context.Context, s *service.Service, p run.Params, 
 	if err := a.print("replace %s with this? [y/N] ", p.SkillPath); err != nil {
 		return err
 	}
-	answer, _ := bufio.NewReader(a.stdin).ReadString('\n')
+	answer, _ := bufio.NewReader(&interruptible{ctx: ctx, in: a.stdin}).ReadString('\n')
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 	default:

@@ -63,14 +63,18 @@ func execute(ctx context.Context, e env) int {
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitDone
 	}
 	code := codeOf(ctx, err)
 	if msg := err.Error(); msg != "" {
 		fmt.Fprintf(e.stderr, "whetstone: %s\n", msg)
-		if hint := hintFor(err); hint != "" {
+		hint := hintFor(err)
+		if strings.Contains(msg, "arg(s)") {
+			hint = "usage: " + cmd.UseLine()
+		}
+		if hint != "" {
 			fmt.Fprintf(e.stderr, "hint: %s\n", hint)
 		}
 	}
@@ -84,7 +88,7 @@ func codeOf(ctx context.Context, err error) int {
 		return exit.code
 	case ctx.Err() != nil:
 		return exitInterrupted
-	case errors.Is(err, service.ErrBadInput), errors.Is(err, service.ErrOtherFlags), errors.Is(err, store.ErrNotFound):
+	case errors.Is(err, service.ErrBadInput), errors.Is(err, service.ErrOtherFlags), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrAmbiguous):
 		return exitUsage
 	case strings.HasPrefix(err.Error(), "unknown ") || strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "required flag") ||
 		strings.HasPrefix(err.Error(), "invalid argument") || strings.HasPrefix(err.Error(), "flag needs") || strings.HasPrefix(err.Error(), "if any flags"):
@@ -123,6 +127,10 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.json, "json", false, "machine-readable output")
 	f.BoolVar(&a.quiet, "quiet", false, "print the result only")
 	f.BoolVar(&a.verbose, "verbose", false, "log what goes on to standard error")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		text, _, _ := strings.Cut(err.Error(), ": strconv.") // how the number was parsed is nobody's business
+		return usage("%s", text)
+	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(a.optimizeCmd(), a.learnCmd(), a.runsCmd(), a.skillCmd(), a.doctorCmd(), a.versionCmd())
 	return root

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -12,6 +13,7 @@ import (
 	"whetstone/report"
 	"whetstone/run"
 	"whetstone/service"
+	"whetstone/store"
 )
 
 func (a *app) runsCmd() *cobra.Command {
@@ -116,7 +118,7 @@ func (a *app) runsShowCmd() *cobra.Command {
 }
 
 func (a *app) showRun(ctx context.Context, s *service.Service, id string) error {
-	r, err := s.Store.Run(ctx, id)
+	r, err := findRun(ctx, s, id)
 	if err != nil {
 		return err
 	}
@@ -185,7 +187,7 @@ func (a *app) runsDiffCmd() *cobra.Command {
 		Use: "diff ID", Short: "Show what a run changed in the skill", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd.Context(), func(s *service.Service) error {
-				r, err := s.Store.Run(cmd.Context(), args[0])
+				r, err := findRun(cmd.Context(), s, args[0])
 				if err != nil {
 					return err
 				}
@@ -214,7 +216,7 @@ func (a *app) runsReportCmd() *cobra.Command {
 		Use: "report ID", Short: "Print a run's report as Markdown", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd.Context(), func(s *service.Service) error {
-				r, err := s.Store.Run(cmd.Context(), args[0])
+				r, err := findRun(cmd.Context(), s, args[0])
 				if err != nil {
 					return err
 				}
@@ -224,6 +226,9 @@ func (a *app) runsReportCmd() *cobra.Command {
 				steps, err := s.Store.Steps(cmd.Context(), r.ID)
 				if err != nil {
 					return err
+				}
+				if a.json {
+					return a.printJSON(map[string]any{"run_id": r.ID, "markdown": report.Markdown(*r.Result, steps)})
 				}
 				return a.print("%s", report.Markdown(*r.Result, steps))
 			})
@@ -289,7 +294,7 @@ func (a *app) runsStopCmd() *cobra.Command {
 // onRun finds a run and connects to Temporal for it.
 func (a *app) onRun(ctx context.Context, id string, f func(*service.Service, *service.Connection, run.Run) error) error {
 	return a.with(ctx, func(s *service.Service) error {
-		r, err := s.Store.Run(ctx, id)
+		r, err := findRun(ctx, s, id)
 		if err != nil {
 			return err
 		}
@@ -315,4 +320,13 @@ func (a *app) runsHistoryCmd() *cobra.Command {
 			})
 		},
 	}
+}
+
+// findRun finds a run by id or the beginning of one.
+func findRun(ctx context.Context, s *service.Service, id string) (run.Run, error) {
+	r, err := s.Store.Run(ctx, id)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
+		return r, usage("%w: see `starter runs list`", err)
+	}
+	return r, err
 }

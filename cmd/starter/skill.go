@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,23 +26,37 @@ func (a *app) skillCmd() *cobra.Command {
 	return cmd
 }
 
-// versionsOf finds the kept versions of a skill given by path or name, latest first.
+// versionsOf finds the kept versions of a skill given by path or by name, latest first. A name is enough where the file is
+// gone.
 func versionsOf(ctx context.Context, s *service.Service, arg string) (path string, vs []run.Version, err error) {
+	key := skill.Key(arg)
 	if path, err = findSkill(ctx, s, arg); err != nil {
 		return "", nil, err
 	}
-	name := ""
-	if f, _, err := activities.ReadSkill(path, true); err == nil {
-		name = f.Name
+	if exists(path) {
+		name := ""
+		if f, _, err := activities.ReadSkill(path, true); err == nil {
+			name = f.Name
+		}
+		if name == "" {
+			name = filepath.Base(filepath.Dir(path))
+		}
+		key = skill.Key(name)
 	}
-	if name == "" {
-		name = filepath.Base(filepath.Dir(path))
-	}
-	vs, err = s.Store.Versions(ctx, skill.Key(name))
+	vs, err = s.Store.Versions(ctx, key)
 	if err == nil && len(vs) == 0 {
 		return path, nil, usage("no version of %s is kept: it was never trained from this home", arg)
 	}
 	return path, vs, err
+}
+
+// present reads what the file holds now; gone tells that it is not there any more.
+func present(path string) (text string, gone bool, err error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", true, nil
+	}
+	return string(b), false, err
 }
 
 func (a *app) skillVersionsCmd() *cobra.Command {
@@ -75,11 +91,11 @@ func (a *app) skillDiffCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				now, err := os.ReadFile(path)
+				now, _, err := present(path)
 				if err != nil {
 					return fmt.Errorf("compare %s: %w", path, err)
 				}
-				v, err := choose(vs, args[1:], skill.Hash(string(now)))
+				v, err := choose(vs, args[1:], skill.Hash(now))
 				if err != nil {
 					return err
 				}
@@ -87,7 +103,11 @@ func (a *app) skillDiffCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return a.print("%s", a.colourDiff(linediff.Unified(fmt.Sprintf("version %d", v.N), path, old, string(now))))
+				diff := linediff.Unified(fmt.Sprintf("version %d", v.N), path, old, now)
+				if a.json {
+					return a.printJSON(map[string]any{"path": path, "version": v.N, "hash": v.Hash, "diff": diff})
+				}
+				return a.print("%s", a.colourDiff(diff))
 			})
 		},
 	}
@@ -121,11 +141,11 @@ func (a *app) skillRollbackCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				now, err := os.ReadFile(path)
+				now, gone, err := present(path)
 				if err != nil {
 					return fmt.Errorf("roll %s back: %w", path, err)
 				}
-				v, err := choose(vs, args[1:], skill.Hash(string(now)))
+				v, err := choose(vs, args[1:], skill.Hash(now))
 				if err != nil {
 					return err
 				}
@@ -133,12 +153,14 @@ func (a *app) skillRollbackCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				// What is there now is kept first, so that a rollback can be rolled back.
-				held, err := s.Store.PutText(ctx, string(now))
+				held, err := s.Store.PutText(ctx, now)
 				if err != nil {
 					return err
 				}
-				if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: held, RunID: "before-rollback-" + strconv.Itoa(vs[0].N), Path: path, How: "found"}); err != nil {
+				// What is there now is kept first, so that a rollback can be rolled back.
+				if gone {
+					held = ""
+				} else if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: held, RunID: "before-rollback-" + strconv.Itoa(vs[0].N), Path: path, How: "found"}); err != nil {
 					return err
 				}
 				if err := activities.WriteAtomic(path, text); err != nil {

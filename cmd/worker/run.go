@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,7 @@ import (
 func run(ctx context.Context, e env) int {
 	var address, config, home string
 	var uiPort int
-	var once, verbose bool
+	var once, verbose, quiet, asJSON bool
 	usage := true
 	cmd := &cobra.Command{
 		Use:   "worker",
@@ -39,7 +40,7 @@ func run(ctx context.Context, e env) int {
 			if verbose {
 				log = slog.New(slog.NewTextHandler(e.stderr, nil))
 			}
-			return work(cmd.Context(), e, service.Options{Home: home, Getenv: getenv, Log: log, ConfigFile: config, UIPort: uiPort}, once)
+			return work(cmd.Context(), service.Options{Home: home, Getenv: getenv, Log: log, ConfigFile: config, UIPort: uiPort}, announcer{out: e.stdout, quiet: quiet, json: asJSON}, once)
 		},
 	}
 	f := cmd.Flags()
@@ -49,6 +50,8 @@ func run(ctx context.Context, e env) int {
 	f.StringVar(&home, "home", "", "home folder (default $WHETSTONE_HOME or ~/.whetstone)")
 	f.BoolVar(&once, "once", false, "come up, report, and stop again")
 	f.BoolVar(&verbose, "verbose", false, "log what goes on to standard error")
+	f.BoolVar(&quiet, "quiet", false, "print nothing")
+	f.BoolVar(&asJSON, "json", false, "print where it works as one JSON object")
 	cmd.SetArgs(e.args)
 	cmd.SetOut(e.stdout)
 	cmd.SetErr(e.stderr)
@@ -57,15 +60,18 @@ func run(ctx context.Context, e env) int {
 		return 0
 	}
 	fmt.Fprintf(e.stderr, "worker: %v\n", err)
-	if usage && !strings.Contains(err.Error(), "panic") {
+	switch {
+	case usage:
 		fmt.Fprintln(e.stderr, "hint: see worker --help")
+		return 2
+	case errors.Is(err, service.ErrConfig):
 		return 2
 	}
 	return 1
 }
 
 // work stands by until the context ends.
-func work(ctx context.Context, e env, o service.Options, once bool) (err error) {
+func work(ctx context.Context, o service.Options, say announcer, once bool) (err error) {
 	s, err := service.Open(ctx, o)
 	if err != nil {
 		return err
@@ -81,18 +87,10 @@ func work(ctx context.Context, e env, o service.Options, once bool) (err error) 
 		return err
 	}
 	defer stop()
-	switch {
-	case c.External:
-		_, _ = fmt.Fprintf(e.stdout, "working for the Temporal server at %s, task queue %s\n", c.Address, s.TaskQueue())
-	case c.Hosting():
-		_, _ = fmt.Fprintf(e.stdout, "hosting Temporal at %s, task queue %s\nWeb UI: %s\n", c.Address, s.TaskQueue(), c.UIURL())
-	default:
-		_, _ = fmt.Fprintf(e.stdout, "working for the server at %s, which another process of this home hosts; Web UI: %s\n", c.Address, c.UIURL())
+	if err := say.where(s, c); err != nil || once {
+		return err
 	}
-	if once {
-		return nil
-	}
-	_, _ = fmt.Fprintln(e.stdout, "stop with Ctrl-C; open runs go on at the next start")
+	say.line("stop with Ctrl-C; open runs go on at the next start")
 	t := time.NewTicker(5 * time.Second)
 	defer t.Stop()
 	for {
@@ -105,4 +103,38 @@ func work(ctx context.Context, e env, o service.Options, once bool) (err error) 
 			}
 		}
 	}
+}
+
+// announcer tells where the worker works.
+type announcer struct {
+	out         io.Writer
+	quiet, json bool
+}
+
+func (a announcer) line(format string, args ...any) {
+	if !a.quiet && !a.json {
+		fmt.Fprintf(a.out, format+"\n", args...)
+	}
+}
+
+func (a announcer) where(s *service.Service, c *service.Connection) error {
+	if a.json {
+		b, err := json.Marshal(map[string]any{"address": c.Address, "namespace": c.Namespace, "task_queue": s.TaskQueue(), "hosting": c.Hosting(), "external": c.External, "ui_url": c.UIURL()})
+		if err == nil {
+			_, err = fmt.Fprintf(a.out, "%s\n", b)
+		}
+		if err != nil {
+			return fmt.Errorf("tell where the worker works: %w", err)
+		}
+		return nil
+	}
+	switch {
+	case c.External:
+		a.line("working for the Temporal server at %s, task queue %s", c.Address, s.TaskQueue())
+	case c.Hosting():
+		a.line("hosting Temporal at %s, task queue %s\nWeb UI: %s", c.Address, s.TaskQueue(), c.UIURL())
+	default:
+		a.line("working for the server at %s, which another process of this home hosts; Web UI: %s", c.Address, c.UIURL())
+	}
+	return nil
 }

@@ -187,12 +187,9 @@ func (a *app) runsDiffCmd() *cobra.Command {
 		Use: "diff ID", Short: "Show what a run changed in the skill", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd.Context(), func(s *service.Service) error {
-				r, err := findRun(cmd.Context(), s, args[0])
+				r, err := finishedRun(cmd.Context(), s, args[0])
 				if err != nil {
 					return err
-				}
-				if r.Result == nil {
-					return usage("run %s is not over yet", r.ID)
 				}
 				diff, err := runDiff(cmd.Context(), s, r.Result.HashBefore, r.Result.HashAfter, r.SkillPath)
 				if err != nil {
@@ -216,12 +213,9 @@ func (a *app) runsReportCmd() *cobra.Command {
 		Use: "report ID", Short: "Print a run's report as Markdown", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd.Context(), func(s *service.Service) error {
-				r, err := findRun(cmd.Context(), s, args[0])
+				r, err := finishedRun(cmd.Context(), s, args[0])
 				if err != nil {
 					return err
-				}
-				if r.Result == nil {
-					return usage("run %s is not over yet", r.ID)
 				}
 				steps, err := s.Store.Steps(cmd.Context(), r.ID)
 				if err != nil {
@@ -327,6 +321,15 @@ func findRun(ctx context.Context, s *service.Service, id string) (run.Run, error
 	r, err := s.Store.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrAmbiguous) {
 		return r, usage("%w: see `starter runs list`", err)
+	}
+	return r, err
+}
+
+// finishedRun is findRun for what needs a result.
+func finishedRun(ctx context.Context, s *service.Service, id string) (run.Run, error) {
+	r, err := findRun(ctx, s, id)
+	if err == nil && r.Result == nil {
+		err = usage("run %s is not over yet: follow it with `starter runs watch %s`", r.ID, r.ID)
 	}
 	return r, err
 }

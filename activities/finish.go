@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"fmt"
 
 	"whetstone/optimizer"
 	"whetstone/report"
@@ -62,6 +63,13 @@ func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error)
 		}
 		r.Interval = validation.Interval(before, after, optimizer.SeedFor(in.Job.Params.Seed, "interval"))
 	}
+	if r.Outcome == run.Accepted {
+		train, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Train)
+		if err != nil {
+			return FinishOut{}, err
+		}
+		r.Why, r.Notes = claim(r, patches, len(train)), append(r.Notes, caveats(r)...)
+	}
 	steps, err := a.o.Store.Steps(ctx, in.Job.RunID)
 	if err != nil {
 		return FinishOut{}, err
@@ -70,6 +78,35 @@ func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error)
 		return FinishOut{}, err
 	}
 	return FinishOut{Result: r, Markdown: report.Markdown(r, steps)}, nil
+}
+
+// claim says what was reached, and no more than that.
+func claim(r run.Result, patches []run.PatchRecord, train int) string {
+	looks := fmt.Sprintf("%d of %d candidate(s) accepted", r.Accepted, r.Accepted+r.Rejected+r.Indecisive)
+	if r.Goal != "adopt" {
+		return looks + ": the skill now does better on held-out corrections"
+	}
+	adopted := map[string]bool{}
+	for _, p := range patches {
+		if p.State == validation.Accepted {
+			for _, id := range p.Items {
+				adopted[id] = true
+			}
+		}
+	}
+	return fmt.Sprintf("%s: %d of the %d corrections in the train part were adopted into the skill, nothing held out was lost (this is not shown to generalise)", looks, len(adopted), train)
+}
+
+// caveats are what keeps an accepted result from being read as more than it is.
+func caveats(r run.Result) []string {
+	var out []string
+	if r.Interval != nil && r.Interval[0] <= 0 {
+		out = append(out, "the 95 % interval of the change on the selection items includes zero: with so few items this is no statistical evidence of improvement")
+	}
+	if b, f := r.Baseline.Test, r.Final.Test; b != nil && f != nil && *f <= *b {
+		out = append(out, fmt.Sprintf("the sealed test did not improve (%.3f before, %.3f after)", *b, *f))
+	}
+	return out
 }
 
 func countPatches(ps []run.PatchRecord) run.PatchCounts {

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,12 +42,23 @@ func (a *Activities) measure(ctx context.Context, m measuring) error {
 	if err != nil {
 		return err
 	}
+	var failed error
 	for trial := m.from; trial < m.from+m.trials; trial++ {
 		if err := a.trial(ctx, m, text, trial); err != nil {
-			return err
+			if !passing(err) {
+				return err
+			}
+			failed = cmp.Or(failed, err)
 		}
 	}
-	return nil
+	return failed
+}
+
+// passing reports whether the calls after a failed one are worth making in this attempt: what they answer is kept in the
+// ledger, so that with a provider that fails every third time each attempt comes closer to the end.
+func passing(err error) bool {
+	me, ok := model.AsError(err)
+	return ok && me.Retryable() && me.RetryAfter == 0
 }
 
 // trial judges every item once. Calls run side by side; what they answer does not depend on their order.
@@ -60,31 +72,34 @@ func (a *Activities) trial(ctx context.Context, m measuring, text string, trial 
 		size = offlineBatch
 	}
 	seed := optimizer.SeedFor(m.job.Params.Seed, "judge", m.site, trial)
-	g, gctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.SetLimit(parallel)
 	for _, batch := range validation.Batches(m.items, size, seed) {
-		g.Go(func() error {
-			verdicts, err := a.ask(gctx, m, ref, text, batch, trial, 0)
-			if err != nil {
-				return err
-			}
-			var again []validation.Item
-			for i, v := range verdicts {
-				if v.State == validation.Missing {
-					again = append(again, itemByID(batch, verdicts[i].Item))
-				}
-			}
-			if len(again) > 0 {
-				second, err := a.ask(gctx, m, ref, text, again, trial, 1)
-				if err != nil {
-					return err
-				}
-				verdicts = append(verdicts, second...) // recorded later, so they replace what was missing
-			}
-			return a.o.Store.PutVerdicts(gctx, m.job.RunID, m.site, m.hash, verdicts)
-		})
+		g.Go(func() error { return a.batch(ctx, m, ref, text, batch, trial) })
 	}
 	return g.Wait()
+}
+
+// batch asks about some items, and once more about those whose verdict is missing.
+func (a *Activities) batch(ctx context.Context, m measuring, ref model.Ref, text string, batch []validation.Item, trial int) error {
+	verdicts, err := a.ask(ctx, m, ref, text, batch, trial, 0)
+	if err != nil {
+		return err
+	}
+	var again []validation.Item
+	for _, v := range verdicts {
+		if v.State == validation.Missing {
+			again = append(again, itemByID(batch, v.Item))
+		}
+	}
+	if len(again) > 0 {
+		second, err := a.ask(ctx, m, ref, text, again, trial, 1)
+		if err != nil {
+			return err
+		}
+		verdicts = append(verdicts, second...) // recorded later, so they replace what was missing
+	}
+	return a.o.Store.PutVerdicts(ctx, m.job.RunID, m.site, m.hash, verdicts)
 }
 
 func itemByID(items []validation.Item, id string) validation.Item {

@@ -18,6 +18,7 @@ const (
 	StopPatience = "patience"
 	StopAllPass  = "all_pass"
 	StopEpochs   = "epochs"
+	StopBaseline = "no_baseline"
 )
 
 // Job names the run an activity works for. It travels in every input; it is small and holds no text.

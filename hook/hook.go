@@ -3,6 +3,7 @@
 package hook
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -24,13 +25,14 @@ type Event struct {
 // Decision is what follows from an event.
 type Decision struct {
 	Captures []learning.Capture
+	Dropped  []string       // why blocks were not taken
 	Redacted map[string]int // secrets that were taken out, by kind
 }
 
 // Parse reads an event.
 func Parse(data []byte) (Event, error) {
 	var e Event
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &e); err != nil {
 		return Event{}, fmt.Errorf("read a hook event: %w", err)
 	}
 	return e, nil
@@ -44,15 +46,17 @@ func Decide(e Event, project string, now time.Time) Decision {
 	default:
 		return Decision{}
 	}
-	reply, redacted := learning.Redact(e.Reply)
+	reply, redacted := learning.Redact(learning.Clean(e.Reply))
+	session, _ := learning.Redact(learning.Clean(e.Session))
 	d := Decision{Redacted: redacted}
 	for _, b := range learning.ParseReply(reply) {
 		l := learning.Learning{
 			Status: learning.Pending, Project: project, Category: b.Category, Rule: b.Rule, Mistake: b.Mistake, Correction: b.Correction,
-			Skill: skill.Key(b.Skill), Wiki: b.Wiki, Host: "claude", Session: e.Session, Observations: 1, CreatedAt: now.UTC(), ValidFrom: now.UTC(),
+			Skill: skill.Key(b.Skill), Wiki: b.Wiki, Host: "claude", Session: session, Observations: 1, CreatedAt: now.UTC(), ValidFrom: now.UTC(),
 		}
-		if l.Validate() != nil {
-			continue // a rule of four thousand bytes is no rule
+		if err := l.Validate(); err != nil {
+			d.Dropped = append(d.Dropped, err.Error()) // a rule of four thousand bytes is no rule
+			continue
 		}
 		d.Captures = append(d.Captures, learning.Capture{Event: learning.CaptureID(e.Session, e.Prompt, b.Rule), Learning: l})
 	}

@@ -157,6 +157,9 @@ func headColon(s string) (int, int) {
 			return i, utf8.RuneLen(r)
 		case ':':
 			rest := s[i+1:]
+			if strings.HasSuffix(s[:i], "[redacted") {
+				continue // the mark of a redaction is no category's end
+			}
 			if strings.HasPrefix(rest, "//") {
 				return -1, 0
 			}

@@ -33,11 +33,13 @@ var patterns = []pattern{
 	{kind: "hf-token", re: regexp.MustCompile(`\bhf_[A-Za-z0-9]{30,}`)},
 	{kind: "groq-key", re: regexp.MustCompile(`\bgsk_[A-Za-z0-9]{30,}`)},
 	{kind: "sendgrid-key", re: regexp.MustCompile(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`)},
+	{kind: "digitalocean-token", re: regexp.MustCompile(`\bdo[opr]_v1_[a-f0-9]{40,}`)},
+	{kind: "azure-key", re: regexp.MustCompile(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{20,}={0,2})`), group: 1},
 	{kind: "jwt", re: regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)},
 	{kind: "connection-string", re: regexp.MustCompile(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@'"]*:([^\s@'"]+)@[^\s'"]+`), group: 1, accept: notPlaceholder},
 	{kind: "authorization", re: regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{20,}=*)`), group: 1, accept: mixed},
-	{kind: "assignment", re: regexp.MustCompile(`(?i)\b[a-z0-9_.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|client[_-]?secret|credential)[a-z0-9_]*["']?\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{8,})["'` + "`" + `]`), group: 1, accept: secretLike},
-	{kind: "assignment", re: regexp.MustCompile(`(?i)\b[a-z0-9_.-]*(?:password|passwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|client[_-]?secret)[a-z0-9_]*\s*[:=]\s*([^\s"'` + "`" + `,;)\]}]{12,})`), group: 1, accept: secretLike},
+	{kind: "assignment", re: regexp.MustCompile(`(?i)\b[a-z0-9_.-]*(?:password|passwd|passwort|pwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|client[_-]?secret|credential)[a-z0-9_]*["']?\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{8,})["'` + "`" + `]`), group: 1, accept: secretLike},
+	{kind: "assignment", re: regexp.MustCompile(`(?i)\b[a-z0-9_.-]*(?:password|passwd|passwort|pwd|passphrase|secret|token|api[_-]?key|apikey|access[_-]?key|client[_-]?secret)[a-z0-9_]*(?:\s*[:=]\s*|\s+(?:is|ist|was)\s+)([^\s"'` + "`" + `,;)\]}]{8,})`), group: 1, accept: strongSecret},
 }
 
 // Redact replaces secrets by "[redacted:kind]" and counts them by kind. Shapes come first (keys and tokens of known
@@ -94,6 +96,15 @@ func secretLike(s string) bool {
 	digit := strings.ContainsAny(s, "0123456789")
 	symbol := strings.ContainsAny(s, "!@#%^&+=/~-_.")
 	return entropy(s) >= 3 && digit || (entropy(s) >= 3.2 && symbol && len(s) >= 16)
+}
+
+// strongSecret asks more of a value without quotes, where ordinary words may follow: letters, digits and a symbol or mixed
+// case.
+func strongSecret(s string) bool {
+	digit := strings.ContainsAny(s, "0123456789")
+	upper, lower := strings.ToLower(s) != s, strings.ToUpper(s) != s
+	symbol := strings.ContainsAny(s, "!@#%^&+=~")
+	return secretLike(s) && digit && lower && (upper || symbol || len(s) >= 20)
 }
 
 // entropy is the Shannon entropy of the bytes of s, in bits a byte.

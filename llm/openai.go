@@ -14,6 +14,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
+	"whetstone/learning"
 	"whetstone/model"
 )
 
@@ -88,8 +89,8 @@ func (c *OpenAIClient) Complete(ctx context.Context, req model.Request) (model.R
 	if choice.Message.Refusal != "" {
 		reply.Finish, reply.Text = "refusal", choice.Message.Refusal
 	}
-	if reply.Usage.Input == 0 && reply.Usage.Output == 0 {
-		// No usage: bytes bound tokens from above.
+	if u := reply.Usage; (u.Input == 0 && u.Output == 0) || u.Input < 0 || u.Output < 0 || u.Cached < 0 || u.Cached > u.Input {
+		// No usage, or none that can be: bytes bound tokens from above.
 		reply.Usage = model.Usage{Input: model.InputBound(req.Messages), Output: len(reply.Text), Estimated: true}
 	}
 	return reply, nil
@@ -181,7 +182,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 func short(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s, _ = learning.Redact(strings.Join(strings.Fields(s), " ")) // a proxy may echo the key
 	if len(s) > 200 {
 		s = s[:200] + "…"
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"whetstone/internal/mdblock"
+	"whetstone/learning"
 	"whetstone/skill"
 )
 
@@ -55,6 +56,12 @@ func flatten(body string) (string, []int) {
 // Resolve turns a patch into an edit of the document, or refuses it. It checks everything that can be said of one patch
 // alone, the effect on fences and protected regions included.
 func (d *Doc) Resolve(p Patch) (Edit, *PatchError) {
+	if learning.Clean(p.Payload) != p.Payload {
+		return Edit{}, refuse(BadText, "the payload holds control characters")
+	}
+	if _, secrets := learning.Redact(p.Payload); len(secrets) > 0 {
+		return Edit{}, refuse(BadText, "the payload holds what looks like a secret")
+	}
 	var e Edit
 	var err *PatchError
 	switch p.Op {
@@ -180,7 +187,7 @@ func (d *Doc) check(e Edit) *PatchError {
 	}
 	after := d.Body[:e.Start] + e.Text + d.Body[e.End:]
 	if !d.sameFences(e, after) {
-		return refuse(FenceChange, "the edit would change whether the text after it is inside a code fence")
+		return refuse(FenceChange, "the edit would change whether the text after it is inside a code fence or a comment")
 	}
 	if !d.sameRegions(e, skill.Regions(after)) {
 		return refuse(Protected, "the edit would open, close or move a kept region")
@@ -190,7 +197,7 @@ func (d *Doc) check(e Edit) *PatchError {
 
 func (d *Doc) sameFences(e Edit, after string) bool {
 	lines := mdblock.Scan(after)
-	if mdblock.EndsInFence(d.lines) != mdblock.EndsInFence(lines) {
+	if endKind(d.Body) != endKind(after) {
 		return false
 	}
 	delta := len(after) - len(d.Body)
@@ -205,15 +212,28 @@ func (d *Doc) sameFences(e Edit, after string) bool {
 		if j == len(lines) || lines[j].Start != l.Start+delta {
 			continue // the line now begins elsewhere: it was joined to the edited one
 		}
-		if lines[j].InFence != l.InFence || code(lines[j].Kind) != code(l.Kind) {
+		if lines[j].InFence != l.InFence || block(lines[j].Kind) != block(l.Kind) {
 			return false
 		}
 	}
 	return true
 }
 
-func code(k mdblock.Kind) bool {
-	return k == mdblock.FenceOpen || k == mdblock.FenceInside || k == mdblock.FenceClose
+// block tells code, comment and everything else apart.
+func block(k mdblock.Kind) int {
+	switch k {
+	case mdblock.FenceOpen, mdblock.FenceInside, mdblock.FenceClose:
+		return 1
+	case mdblock.Comment:
+		return 2
+	}
+	return 0
+}
+
+// endKind is what a paragraph after the text would be: text, or swallowed by a fence or a comment left open.
+func endKind(text string) int {
+	lines := mdblock.Scan(text + "\n\nx")
+	return block(lines[len(lines)-1].Kind)
 }
 
 func (d *Doc) sameRegions(e Edit, after []skill.Region) bool {
@@ -262,8 +282,8 @@ func (d *Doc) Apply(edits []Edit) (string, *PatchError) {
 			return "", refuse(Protected, "a kept region would change")
 		}
 	}
-	if mdblock.EndsInFence(d.lines) != mdblock.EndsInFence(mdblock.Scan(out)) {
-		return "", refuse(FenceChange, "together the edits leave a code fence open or closed that was not")
+	if endKind(d.Body) != endKind(out) {
+		return "", refuse(FenceChange, "together the edits leave a fence or comment open or closed that was not")
 	}
 	return out, nil
 }

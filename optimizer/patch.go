@@ -50,6 +50,7 @@ const (
 	RepeatRejected  Reason = "repeat_rejected"
 	Clipped         Reason = "clipped"
 	Unmatched       Reason = "unmatched"
+	BadText         Reason = "bad_text"
 )
 
 // PatchError is a refused patch.

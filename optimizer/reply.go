@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"whetstone/internal/jsonmend"
 )
 
 // ErrReply is returned for a reply that is not the JSON object asked for, even after repair. It is a failed call, which
@@ -31,8 +33,8 @@ func ParseReflection(reply string) (Reflection, error) {
 		return r, nil
 	}
 	last := ErrReply
-	for _, candidate := range objects(text) {
-		for _, mended := range []string{candidate, dropTrailingCommas(candidate), closeTruncated(candidate)} {
+	for _, candidate := range jsonmend.Objects(text) {
+		for _, mended := range []string{candidate, jsonmend.DropTrailingCommas(candidate), closeTruncated(candidate)} {
 			r, err := decodeReflection(mended)
 			if err == nil {
 				r.Repaired = true
@@ -75,91 +77,6 @@ func decodeReflection(s string) (Reflection, error) {
 	return Reflection{Reasoning: raw.Reasoning, Patches: patches}, nil
 }
 
-// objects lists the spans of the text that may be the object: what each "{" at depth zero opens, the last one to the
-// end of the text where it is never closed.
-func objects(s string) []string {
-	var out []string
-	for i := 0; i < len(s); {
-		j := strings.IndexByte(s[i:], '{')
-		if j < 0 {
-			break
-		}
-		i += j
-		end := matching(s, i)
-		if end < 0 {
-			out = append(out, s[i:])
-			i++
-			if len(out) > 4 {
-				break
-			}
-			continue
-		}
-		out = append(out, s[i:end])
-		i = end
-	}
-	return out
-}
-
-// matching returns the offset after the brace that closes the one at i, or -1.
-func matching(s string, i int) int {
-	depth := 0
-	inString := false
-	for ; i < len(s); i++ {
-		c := s[i]
-		if inString {
-			switch c {
-			case '\\':
-				i++
-			case '"':
-				inString = false
-			}
-			continue
-		}
-		switch c {
-		case '"':
-			inString = true
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-			if depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return -1
-}
-
-// dropTrailingCommas removes commas before a closing bracket, outside strings.
-func dropTrailingCommas(s string) string {
-	var b strings.Builder
-	inString := false
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if inString {
-			b.WriteByte(c)
-			if c == '\\' && i+1 < len(s) {
-				i++
-				b.WriteByte(s[i])
-			} else if c == '"' {
-				inString = false
-			}
-			continue
-		}
-		if c == '"' {
-			inString = true
-		}
-		if c == ',' {
-			rest := strings.TrimLeft(s[i+1:], " \t\r\n")
-			if rest != "" && (rest[0] == '}' || rest[0] == ']') {
-				continue
-			}
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
-}
-
 // closeTruncated cuts a truncated object after its last complete patch and closes it. An object without a complete patch
 // stays broken: half an edit is not an edit.
 func closeTruncated(s string) string {
@@ -180,7 +97,7 @@ func closeTruncated(s string) string {
 		if i >= len(s) || s[i] != '{' {
 			break
 		}
-		end := matching(s, i)
+		end := jsonmend.Matching(s, i)
 		if end < 0 {
 			break
 		}
@@ -189,5 +106,5 @@ func closeTruncated(s string) string {
 	if last < 0 {
 		return s
 	}
-	return dropTrailingCommas(s[:last]) + "]}"
+	return jsonmend.DropTrailingCommas(s[:last]) + "]}"
 }

@@ -92,6 +92,9 @@ func (c *Connection) attach(ctx context.Context, id string, p run.Params) (*Star
 	if err := json.Unmarshal([]byte(raw), &running); err != nil {
 		return nil, fmt.Errorf("attach to %s: %w", id, err)
 	}
+	if running.SkillPath != p.SkillPath {
+		return nil, fmt.Errorf("%w: it is of another file of that name, %s: wait for it, or give this one another name in its frontmatter", ErrOtherFlags, running.SkillPath)
+	}
 	if diff := differences(running, p); len(diff) > 0 {
 		return nil, fmt.Errorf("%w: %s; wait for it, stop it with `starter runs stop %s`, or give the same", ErrOtherFlags, strings.Join(diff, ", "), d.GetWorkflowExecutionInfo().GetFirstRunId())
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"whetstone/internal/jsonmend"
 	"whetstone/model"
 )
 
@@ -35,7 +36,7 @@ func JudgeMessages(skillText string, items []model.JudgeItem) []model.Message {
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // ParseVerdicts reads a judge's reply for the ids that were asked. Verdicts are matched by id, never by position. An id
-// without a verdict, with two that differ, or with one that is neither true nor false is Missing. A reply without any
+// without a verdict, with more than one, or with one that is neither true nor false is Missing. A reply without any
 // usable JSON is ErrReply, and all ids are missing.
 func ParseVerdicts(reply string, ids []string, trial int) ([]Verdict, error) {
 	missing := func(why string) []Verdict {
@@ -45,26 +46,16 @@ func ParseVerdicts(reply string, ids []string, trial int) ([]Verdict, error) {
 		}
 		return out
 	}
-	start, end := strings.IndexByte(reply, '{'), strings.LastIndexByte(reply, '}')
-	if start < 0 || end < start {
-		return missing("no JSON in the reply"), ErrReply
-	}
-	var raw struct {
-		Verdicts []struct {
-			ID   string          `json:"id"`
-			Pass json.RawMessage `json:"pass"`
-			Why  string          `json:"why"`
-		} `json:"verdicts"`
-	}
-	if err := json.Unmarshal([]byte(reply[start:end+1]), &raw); err != nil {
-		return missing("broken JSON in the reply"), fmt.Errorf("%w: %w", ErrReply, err)
+	raw, err := decodeVerdicts(reply)
+	if err != nil {
+		return missing("no usable JSON in the reply"), err
 	}
 	type given struct {
 		state State
 		why   string
 	}
 	got := map[string]given{}
-	for _, v := range raw.Verdicts {
+	for _, v := range raw {
 		g := given{why: v.Why}
 		switch strings.TrimSpace(string(v.Pass)) {
 		case "true":
@@ -74,8 +65,8 @@ func ParseVerdicts(reply string, ids []string, trial int) ([]Verdict, error) {
 		default:
 			g.state, g.why = Missing, "the verdict is neither true nor false"
 		}
-		if have, ok := got[v.ID]; ok && have.state != g.state {
-			g.state, g.why = Missing, "two verdicts that differ"
+		if _, ok := got[v.ID]; ok {
+			g.state, g.why = Missing, "more than one verdict"
 		}
 		got[v.ID] = g
 	}
@@ -86,6 +77,35 @@ func ParseVerdicts(reply string, ids []string, trial int) ([]Verdict, error) {
 		}
 	}
 	return out, nil
+}
+
+type rawVerdict struct {
+	ID   string          `json:"id"`
+	Pass json.RawMessage `json:"pass"`
+	Why  string          `json:"why"`
+}
+
+// decodeVerdicts finds the object with the verdicts among prose and fences; trailing commas are mended.
+func decodeVerdicts(reply string) ([]rawVerdict, error) {
+	var last error
+	for _, candidate := range jsonmend.Objects(reply) {
+		for _, text := range []string{candidate, jsonmend.DropTrailingCommas(candidate)} {
+			var raw struct {
+				Verdicts *[]rawVerdict `json:"verdicts"`
+			}
+			if err := json.Unmarshal([]byte(text), &raw); err != nil {
+				last = err
+				continue
+			}
+			if raw.Verdicts != nil {
+				return *raw.Verdicts, nil
+			}
+		}
+	}
+	if last != nil {
+		return nil, fmt.Errorf("%w: %w", ErrReply, last)
+	}
+	return nil, ErrReply
 }
 
 // Batches shuffles items with a seed and cuts them into batches, so that position in the prompt favours nobody.

@@ -20,14 +20,15 @@ func states(vs []Verdict) string {
 func TestParseVerdictsGoesByID(t *testing.T) {
 	ids := []string{"a", "b", "c"}
 	for name, c := range map[string]struct{ reply, want string }{
-		"in another order":                 {`{"verdicts": [{"id": "c", "pass": true}, {"id": "a", "pass": false}, {"id": "b", "pass": true}]}`, "a:fail b:pass c:pass"},
-		"with prose and a fence":           {"Sure:\n```json\n{\"verdicts\": [{\"id\": \"a\", \"pass\": true}, {\"id\": \"b\", \"pass\": true}, {\"id\": \"c\", \"pass\": true}]}\n```", "a:pass b:pass c:pass"},
-		"one left out":                     {`{"verdicts": [{"id": "a", "pass": true}, {"id": "b", "pass": false}]}`, "a:pass b:fail c:missing"},
-		"one that nobody asked for":        {`{"verdicts": [{"id": "a", "pass": true}, {"id": "z", "pass": true}]}`, "a:pass b:missing c:missing"},
-		"a duplicate that agrees":          {`{"verdicts": [{"id": "a", "pass": true}, {"id": "a", "pass": true}]}`, "a:pass b:missing c:missing"},
-		"a duplicate that differs":         {`{"verdicts": [{"id": "a", "pass": true}, {"id": "a", "pass": false}, {"id": "b", "pass": true}]}`, "a:missing b:pass c:missing"},
-		"neither true nor false":           {`{"verdicts": [{"id": "a", "pass": "maybe"}, {"id": "b"}, {"id": "c", "pass": 1}]}`, "a:missing b:missing c:missing"},
-		"an empty list is no list of no's": {`{"verdicts": []}`, "a:missing b:missing c:missing"},
+		"in another order":                  {`{"verdicts": [{"id": "c", "pass": true}, {"id": "a", "pass": false}, {"id": "b", "pass": true}]}`, "a:fail b:pass c:pass"},
+		"with prose and a fence":            {"Sure:\n```json\n{\"verdicts\": [{\"id\": \"a\", \"pass\": true}, {\"id\": \"b\", \"pass\": true}, {\"id\": \"c\", \"pass\": true}]}\n```", "a:pass b:pass c:pass"},
+		"one left out":                      {`{"verdicts": [{"id": "a", "pass": true}, {"id": "b", "pass": false}]}`, "a:pass b:fail c:missing"},
+		"one that nobody asked for":         {`{"verdicts": [{"id": "a", "pass": true}, {"id": "z", "pass": true}]}`, "a:pass b:missing c:missing"},
+		"a duplicate, even one that agrees": {`{"verdicts": [{"id": "a", "pass": true}, {"id": "a", "pass": true}]}`, "a:missing b:missing c:missing"},
+		"braces in the prose around it":     {"Sure {ok}: {\"verdicts\": [{\"id\": \"a\", \"pass\": true},]} Hope {this} helps", "a:pass b:missing c:missing"},
+		"a duplicate that differs":          {`{"verdicts": [{"id": "a", "pass": true}, {"id": "a", "pass": false}, {"id": "b", "pass": true}]}`, "a:missing b:pass c:missing"},
+		"neither true nor false":            {`{"verdicts": [{"id": "a", "pass": "maybe"}, {"id": "b"}, {"id": "c", "pass": 1}]}`, "a:missing b:missing c:missing"},
+		"an empty list is no list of no's":  {`{"verdicts": []}`, "a:missing b:missing c:missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			vs, err := ParseVerdicts(c.reply, ids, 2)

@@ -88,13 +88,9 @@ func (o *optimization) result() run.Result {
 
 // outcome names how the run ended, and why in one sentence.
 func (o *optimization) outcome() (run.Outcome, string) {
-	what := "does better on held-out corrections"
-	if o.in.Params.Goal == "adopt" {
-		what = "states the corrections it was given, and lost nothing held out (adopted, which is not shown to generalise)"
-	}
 	switch {
 	case o.Accepted > 0:
-		return run.Accepted, fmt.Sprintf("%d of %d candidate(s) accepted: the skill now %s", o.Accepted, o.Accepted+o.Rejected+o.Indecisive, what)
+		return run.Accepted, "" // Finish knows what exactly was reached
 	case interrupted(o.StopReason):
 		return run.Stopped, "stopped with nothing accepted so far" + lastWords(o.Last)
 	case o.Indecisive > 0 && o.Rejected == 0:

@@ -114,7 +114,7 @@ func (o *optimization) begin(ctx workflow.Context) (done bool, out OptimizeOutpu
 	case base.Stopped != "":
 		o.StopReason = base.Stopped
 	case base.Score == nil:
-		o.StopReason, o.Last = activities.StopEpochs, "the baseline has items without a usable verdict, so there is nothing to compare with"
+		o.StopReason, o.Last = activities.StopBaseline, "the baseline has items without a usable verdict, so there is nothing to compare with"
 		o.Indecisive++
 	default:
 		o.Baseline, o.Score = base.Score, base.Score

@@ -42,7 +42,7 @@ func (a *app) doctorCmd() *cobra.Command {
 				for _, p := range llm.Providers() {
 					ref := model.Ref{Provider: p, Model: llm.DefaultModel(p)}
 					if _, err := s.Models.Client(ref); err != nil {
-						add("model", true, "%s is not usable: %v", p, err)
+						add("model", true, "%s can not be used yet: %v", p, err)
 					} else {
 						add("model", true, "%s is usable", ref)
 					}

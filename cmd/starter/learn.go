@@ -119,7 +119,7 @@ func (a *app) table(ls []learning.Learning) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "ID\tSTATUS\tCATEGORY\tSKILL\tSEEN\tRULE")
 	for _, l := range ls {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", l.ID, l.Status, oneLine(l.Category, 20), strings.Join(l.Skills, ","), l.Observations, oneLine(l.Rule, 80))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", l.ID, l.Status, printable(oneLine(l.Category, 20)), strings.Join(l.Skills, ","), l.Observations, printable(oneLine(l.Rule, 80)))
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write the list: %w", err)
@@ -289,7 +289,7 @@ func linkedText(n int) string {
 func redact(l *learning.Learning) int {
 	n := 0
 	for _, f := range []*string{&l.Category, &l.Rule, &l.Mistake, &l.Correction, &l.Project, &l.Wiki, &l.Host, &l.Session} {
-		clean, counts := learning.Redact(*f)
+		clean, counts := learning.Redact(learning.Clean(*f))
 		*f = clean
 		for _, c := range counts {
 			n += c

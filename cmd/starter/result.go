@@ -19,7 +19,10 @@ import (
 func (a *app) showResult(ctx context.Context, s *service.Service, r run.Result, url string) error {
 	var b strings.Builder
 	colour := map[run.Outcome]string{run.Accepted: "32", run.NoImprovement: "33", run.Indecisive: "33", run.Stopped: "33", run.Failed: "31"}[r.Outcome]
-	fmt.Fprintf(&b, "\n%s: %s\n%s\n\n", r.Skill, a.colour(colour+";1", report.Title(r.Outcome)), r.Why)
+	if !a.quiet {
+		b.WriteString("\n")
+	}
+	fmt.Fprintf(&b, "%s: %s\n%s\n\n", r.Skill, a.colour(colour+";1", report.Title(r.Outcome)), r.Why)
 	fmt.Fprintf(&b, "  %-22s %8s %8s\n", "", "before", "after")
 	fmt.Fprintf(&b, "  %-22s %8s %8s\n", "selection (held out)", report.Score(r.Baseline.Selection), report.Score(r.Final.Selection))
 	fmt.Fprintf(&b, "  %-22s %8s %8s\n", "sealed test", report.Score(r.Baseline.Test), report.Score(r.Final.Test))

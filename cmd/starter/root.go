@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"whetstone/learning"
 	"whetstone/service"
 	"whetstone/store"
 )
@@ -106,6 +108,8 @@ func hintFor(err error) string {
 		return "free some space on the disk; what was stored before is safe"
 	case errors.Is(err, store.ErrReadOnly):
 		return "check the owner and mode of the home folder, or choose another with --home"
+	case strings.Contains(err.Error(), "unknown shorthand flag"):
+		return "put -- before a text that begins with a dash: starter learn search -- -race"
 	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "unknown flag"):
 		return "see starter --help"
 	}
@@ -163,11 +167,33 @@ func (a *app) printJSON(v any) error {
 	return a.print("%s\n", b)
 }
 
+// print writes to standard output. What comes from learnings, models and files is stripped of control characters first:
+// a captured rule must not be able to drive somebody's terminal.
 func (a *app) print(format string, args ...any) error {
+	for i, arg := range args {
+		if s, ok := arg.(string); ok {
+			args[i] = printable(s)
+		}
+	}
 	if _, err := fmt.Fprintf(a.stdout, format, args...); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
 	return nil
+}
+
+var ansiColour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// printable strips control characters but for our own colours.
+func printable(s string) string {
+	var b strings.Builder
+	last := 0
+	for _, m := range ansiColour.FindAllStringIndex(s, -1) {
+		b.WriteString(learning.Clean(s[last:m[0]]))
+		b.WriteString(s[m[0]:m[1]])
+		last = m[1]
+	}
+	b.WriteString(learning.Clean(s[last:]))
+	return b.String()
 }
 
 // note tells a person something that is not the result.

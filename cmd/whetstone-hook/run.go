@@ -45,6 +45,9 @@ func run(e env) {
 		return
 	}
 	d := hook.Decide(event, project.Find(event.CWD).Key, e.now())
+	for _, why := range d.Dropped {
+		l.note("a [LEARN] block was not taken: %s", why)
+	}
 	if len(d.Captures) == 0 {
 		return
 	}

@@ -4,6 +4,7 @@
 package words
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -68,7 +69,7 @@ func IsCJK(r rune) bool {
 // Content returns the tokens of s that carry meaning, as a set: stop words and negators are left out.
 func Content(s string) map[string]bool {
 	out := map[string]bool{}
-	for _, t := range Tokens(s) {
+	for _, t := range Tokens(cjkModals.Replace(s)) {
 		if !stop[t] && !negators[t] {
 			out[t] = true
 		}
@@ -121,5 +122,14 @@ too up out about over again more most some other same own get got go let make us
 
 var negators = Set(strings.Fields(`not never no dont doesnt didnt cant cannot wont shouldnt mustnt without avoid forbid
 forbidden prohibit refus stop neither nor`))
+
+// cjkModals stand for what a piece of advice does with its subject, and not for the subject.
+var cjkModals = func() *strings.Replacer {
+	var pairs []string
+	for _, w := range append(slices.Clone(cjkNegators), "允许", "可以", "应该", "应当", "必须", "务必", "推荐", "建议") {
+		pairs = append(pairs, w, " ")
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 var cjkNegators = []string{"不要", "不能", "不得", "不可", "不应", "不准", "不许", "禁止", "避免", "切勿", "勿", "严禁", "别再", "绝不", "从不", "无需", "不用", "不再"}

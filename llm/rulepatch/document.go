@@ -61,6 +61,11 @@ func parse(body string) *document {
 				x.marker += " "
 			}
 			x.number = strings.ContainsAny(x.marker, "0123456789")
+			for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
+				if rest, ok := strings.CutPrefix(x.text, box); ok {
+					x.prefix, x.text = x.prefix+box, rest // a checkbox belongs to the item, not to its text
+				}
+			}
 		}
 		heading := l.Kind == mdblock.Text && !l.Marker && strings.HasPrefix(x.text, "#")
 		if heading {
@@ -99,6 +104,9 @@ func (s *section) scan(d *document, from, to int) {
 		}
 		lastProse = i
 		switch {
+		case l.number:
+			// Steps of a procedure: a rule is no step, so it goes below them as a list of its own.
+			s.list, item = -1, -1
 		case l.marker != "" && strings.TrimLeft(l.prefix, " \t") == l.prefix:
 			s.list, item = i, i
 		case item >= 0 && l.marker == "" && i == item+1:
@@ -177,7 +185,7 @@ func within(a, b map[string]bool) float64 {
 var filler = map[string]bool{"the": true, "and": true, "for": true, "that": true, "with": true, "a": true, "an": true, "to": true, "of": true, "in": true, "is": true, "it": true, "on": true, "be": true, "so": true}
 
 // prohibition opens or carries a piece of advice that forbids.
-var prohibition = regexp.MustCompile(`(?i)(?:^|[\s,;:(])(?:do(?:es)?n['’]?t|do not|don['’]t|never|must not|mustn['’]t|should not|shouldn['’]t|can ?not|can['’]t|avoid|no longer|no|not|stop|without|instead of)(?:[\s,.;:]|$)|不要|不能|不得|不可|不应|不准|不许|禁止|避免|切勿|严禁|别|勿|不再|不用|不允许|而不是`)
+var prohibition = regexp.MustCompile(`(?i)(?:^|[\s,;:(])(?:do(?:es)?n['’]?t|do not|don['’]t|never|must not|mustn['’]t|should not|shouldn['’]t|can ?not|can['’]t|avoid|no longer|no|not|stop|without|instead of)(?:[\s,.;:]|$)|\b(?:nie|niemals|nicht|kein|keine|keinen)\b|ない|ません|不要|不能|不得|不可|不应|不准|不许|禁止|避免|切勿|严禁|别|勿|不再|不用|不允许|而不是`)
 
 // forbids reports whether the text, as a whole, tells what not to do: an odd number of prohibitions.
 func forbids(s string) bool { return len(prohibition.FindAllString(s, -1))%2 == 1 }

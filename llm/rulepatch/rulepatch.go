@@ -7,7 +7,6 @@ package rulepatch
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -125,13 +124,21 @@ func (d *document) patchFor(g group, used map[string]bool) (Patch, bool) {
 			best, closest = s, l
 		}
 	}
+	if l := d.contradicting(g); l != nil {
+		if p, ok := d.rewrite(l, g, used); ok {
+			return p, true
+		}
+	}
 	if closest != nil {
 		opposed := closest.forbids != g.forbids
-		mutual := min(best, within(closest.grams, g.grams))
 		switch {
 		case !opposed && best >= sayAlready:
 			return Patch{}, false
-		case opposed && best >= contradicted && mutual >= contradicted*0.6:
+		case !opposed && best >= amendable && within(closest.grams, g.grams) >= amendable:
+			// Each says most of the other: one of them is enough, and the longer one says more.
+			if utf8.RuneCountInString(g.text) <= utf8.RuneCountInString(closest.text) {
+				return Patch{}, false
+			}
 			if p, ok := d.rewrite(closest, g, used); ok {
 				return p, true
 			}
@@ -140,8 +147,27 @@ func (d *document) patchFor(g group, used map[string]bool) (Patch, bool) {
 				return p, true
 			}
 		}
+
 	}
 	return d.addBelow(g, used)
+}
+
+// contradicting finds the line that is about exactly what the correction is about, and says the opposite. It may be shorter
+// or longer than the correction: what counts is that most of the shorter one is in the other.
+func (d *document) contradicting(g group) *line {
+	var found *line
+	best := contradicted
+	for i := range d.lines {
+		l := &d.lines[i]
+		if !l.editable || !l.single || l.forbids == g.forbids || len(l.grams) < 8 {
+			continue
+		}
+		there, back := within(g.grams, l.grams), within(l.grams, g.grams)
+		if s := max(there, back); s >= best && min(there, back) >= 0.3 {
+			best, found = s, l
+		}
+	}
+	return found
 }
 
 // rewrite puts the correction in the place of the line that says the opposite.
@@ -198,9 +224,6 @@ func (d *document) addBelow(g group, used map[string]bool) (Patch, bool) {
 		bullet, blank := "- ", "\n"
 		if s.list >= 0 {
 			bullet, blank = d.lines[s.list].marker, ""
-			if l.number {
-				bullet = nextNumber(bullet)
-			}
 		}
 		return Patch{Op: "add", Anchor: anchor, Payload: blank + bullet + sentence(g.text, l.text), Items: g.ids}, true
 	}
@@ -224,21 +247,10 @@ func (d *document) unique(i int) (string, bool) {
 	}
 }
 
-func nextNumber(marker string) string {
-	n := 0
-	for _, r := range marker {
-		if r >= '0' && r <= '9' {
-			n = n*10 + int(r-'0')
-		}
-	}
-	end := strings.TrimLeft(marker, "0123456789")
-	return fmt.Sprintf("%d%s", n+1, end)
-}
-
 // sentence makes a line of advice: a capital first letter unless the text begins with code, and the closing mark that
 // the neighbouring line has.
 func sentence(text, neighbour string) string {
-	s := strings.Join(strings.Fields(text), " ")
+	s := strings.TrimLeft(strings.Join(strings.Fields(text), " "), "# ") // a heading inside a list item is none
 	if first, n := utf8.DecodeRuneInString(s); n > 0 && unicode.IsLower(first) && plainWord(s) {
 		s = string(unicode.ToUpper(first)) + s[n:]
 	}

@@ -19,6 +19,7 @@ import (
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/dynamicconfig"
 )
 
 const base = `
@@ -284,4 +285,35 @@ func lockFile(t *testing.T, dir string) (release func()) {
 		t.Fatalf("%v, %v", ok, err)
 	}
 	return func() { _ = l.Close() }
+}
+
+// A port that another process takes between choosing and binding makes the server panic while it builds itself: that must
+// come back as an error, and be tried again with other ports.
+func TestAStolenPortIsAnErrorAndNotAPanic(t *testing.T) {
+	dir := t.TempDir()
+	c := parse(t, "ui: {enabled: false}")
+	attrs, err := c.searchAttributes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sqlCfg, err := prepareDatabase(t.Context(), &c, filepath.Join(dir, "temporal.db"), clusterName, attrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		ports, err := choosePorts(t.Context(), "127.0.0.1", 0, 0, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports[i]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv, err := build(serverConfig(&c, sqlCfg, ports), dynamicconfig.StaticClient{}, "127.0.0.1", ports, &serverLog{log: slog.New(slog.DiscardHandler)})
+		_ = ln.Close()
+		if err == nil {
+			_ = srv.Stop()
+			t.Errorf("port %d of the server was taken, and it started", i)
+		}
+	}
 }

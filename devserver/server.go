@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,6 +23,12 @@ import (
 	"go.temporal.io/server/common/membership/static"
 	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/temporal"
+)
+
+// Linux hands out 32768 and up, macOS and Windows 49152 and up.
+const (
+	portsFrom = 20000
+	portsTo   = 32000
 )
 
 const (
@@ -82,10 +89,6 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ports, err := choosePorts(ctx, c.Server.IP, c.Server.Port, o.PreferPort, 5)
-	if err != nil {
-		return nil, err
-	}
 	logPath := filepath.Join(o.Dir, "temporal.log")
 	if info, err := os.Stat(logPath); err == nil && info.Size() > maxLog {
 		_ = os.Rename(logPath, logPath+".old") // one generation is enough to look a failure up
@@ -100,39 +103,10 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	if err := level.UnmarshalText([]byte(c.Server.LogLevel)); err != nil {
 		return nil, fmt.Errorf("read server.log_level: %w", err)
 	}
-	logger := &serverLog{slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: level}))}
-	conf := serverConfig(c, sqlCfg, ports)
-	authorizer, err := authorization.GetAuthorizerFromConfig(&conf.Global.Authorization)
+	logger := &serverLog{log: slog.New(slog.NewTextHandler(logFile, &slog.HandlerOptions{Level: level}))}
+	srv, address, err := launch(ctx, o, sqlCfg, logger)
 	if err != nil {
-		return nil, fmt.Errorf("configure the embedded server: %w", err)
-	}
-	claims, err := authorization.GetClaimMapperFromConfig(&conf.Global.Authorization, logger)
-	if err != nil {
-		return nil, fmt.Errorf("configure the embedded server: %w", err)
-	}
-	dyn := make(dynamicconfig.StaticClient, len(c.DynamicConfig))
-	for k, v := range c.DynamicConfig {
-		dyn[dynamicconfig.MakeKey(k)] = plainNumber(v)
-	}
-	address := net.JoinHostPort(c.Server.IP, strconv.Itoa(ports[0]))
-	hosts := map[primitives.ServiceName]static.Hosts{}
-	for i, name := range []primitives.ServiceName{primitives.FrontendService, primitives.MatchingService, primitives.HistoryService, primitives.WorkerService} {
-		hosts[name] = static.SingleLocalHost(net.JoinHostPort(c.Server.IP, strconv.Itoa(ports[i])))
-	}
-	srv, err := temporal.NewServer(
-		temporal.WithConfig(conf),
-		temporal.ForServices(temporal.DefaultServices),
-		temporal.WithStaticHosts(hosts),
-		temporal.WithLogger(logger),
-		temporal.WithAuthorizer(authorizer),
-		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claims }),
-		temporal.WithDynamicConfigClient(dyn),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("build the embedded server: %w", err)
-	}
-	if err := srv.Start(); err != nil {
-		return nil, fmt.Errorf("start the embedded server: %w", err)
+		return nil, err
 	}
 	undo = append(undo, func() { _ = srv.Stop() })
 	if err := waitReady(ctx, c, address, attrs); err != nil {
@@ -147,6 +121,75 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 		s.ui.serve(func(err error) { logger.log.Error("web ui", "error", err) })
 	}
 	return s, nil
+}
+
+// launches is how often a start is tried with other ports. Between choosing a port and binding it another process may take
+// it; the server then gives up in the middle of building itself.
+const launches = 4
+
+// launch builds and starts the server on free ports.
+func launch(ctx context.Context, o Options, sqlCfg *config.SQL, logger *serverLog) (temporal.Server, string, error) {
+	c := &o.Config
+	dyn := make(dynamicconfig.StaticClient, len(c.DynamicConfig))
+	for k, v := range c.DynamicConfig {
+		dyn[dynamicconfig.MakeKey(k)] = plainNumber(v)
+	}
+	var last error
+	for try := range launches {
+		prefer := o.PreferPort
+		if try > 0 {
+			prefer = 0
+		}
+		ports, err := choosePorts(ctx, c.Server.IP, c.Server.Port, prefer, 4)
+		if err != nil {
+			return nil, "", err
+		}
+		srv, err := build(serverConfig(c, sqlCfg, ports), dyn, c.Server.IP, ports, logger)
+		if err == nil {
+			return srv, net.JoinHostPort(c.Server.IP, strconv.Itoa(ports[0])), nil
+		}
+		last = err
+	}
+	return nil, "", last
+}
+
+// build is one try. What the server panics with while it is being built comes back as an error.
+func build(conf *config.Config, dyn dynamicconfig.Client, ip string, ports []int, logger *serverLog) (srv temporal.Server, err error) {
+	logger.launching.Store(true)
+	defer func() {
+		logger.launching.Store(false)
+		if p := recover(); p != nil {
+			srv, err = nil, fmt.Errorf("start the embedded server: %v", p)
+		}
+	}()
+	authorizer, err := authorization.GetAuthorizerFromConfig(&conf.Global.Authorization)
+	if err != nil {
+		return nil, fmt.Errorf("configure the embedded server: %w", err)
+	}
+	claims, err := authorization.GetClaimMapperFromConfig(&conf.Global.Authorization, logger)
+	if err != nil {
+		return nil, fmt.Errorf("configure the embedded server: %w", err)
+	}
+	hosts := map[primitives.ServiceName]static.Hosts{}
+	for i, name := range []primitives.ServiceName{primitives.FrontendService, primitives.MatchingService, primitives.HistoryService, primitives.WorkerService} {
+		hosts[name] = static.SingleLocalHost(net.JoinHostPort(ip, strconv.Itoa(ports[i])))
+	}
+	srv, err = temporal.NewServer(
+		temporal.WithConfig(conf),
+		temporal.ForServices(temporal.DefaultServices),
+		temporal.WithStaticHosts(hosts),
+		temporal.WithLogger(logger),
+		temporal.WithAuthorizer(authorizer),
+		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claims }),
+		temporal.WithDynamicConfigClient(dyn),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("build the embedded server: %w", err)
+	}
+	if err := srv.Start(); err != nil {
+		return nil, fmt.Errorf("start the embedded server: %w", err)
+	}
+	return srv, nil
 }
 
 // Stop ends the UI, then the server, and folds the write-ahead log into the database file.
@@ -194,20 +237,19 @@ func serverConfig(c *Config, sqlCfg *config.SQL, ports []int) *config.Config {
 		CurrentClusterName:       clusterName,
 		ClusterInformation: map[string]cluster.ClusterInformation{clusterName: {
 			Enabled: true, InitialFailoverVersion: 1, RPCAddress: frontend, ClusterID: clusterID,
-			HTTPAddress: net.JoinHostPort(c.Server.IP, strconv.Itoa(ports[4])),
 		}},
 	}
 	conf.DCRedirectionPolicy.Policy = "noop"
-	service := func(grpc, http int) config.Service {
+	service := func(port int) config.Service {
 		var s config.Service
-		s.RPC.GRPCPort, s.RPC.HTTPPort, s.RPC.BindOnIP = grpc, http, c.Server.IP
+		s.RPC.GRPCPort, s.RPC.BindOnIP = port, c.Server.IP // no HTTP API: nothing here uses it
 		return s
 	}
 	conf.Services = map[string]config.Service{
-		"frontend": service(ports[0], ports[4]),
-		"matching": service(ports[1], 0),
-		"history":  service(ports[2], 0),
-		"worker":   service(ports[3], 0),
+		"frontend": service(ports[0]),
+		"matching": service(ports[1]),
+		"history":  service(ports[2]),
+		"worker":   service(ports[3]),
 	}
 	conf.Archival.History.State, conf.Archival.Visibility.State = "disabled", "disabled"
 	conf.NamespaceDefaults.Archival.History.State = "disabled"
@@ -217,7 +259,8 @@ func serverConfig(c *Config, sqlCfg *config.SQL, ports []int) *config.Config {
 }
 
 // choosePorts returns n distinct free ports. The first is want if that is not 0 (taken: an error), else prefer if it
-// is free, else any.
+// is free, else any below the ranges from which systems give ports to outgoing connections: there, between our closing a
+// port and the server's binding it, nobody gets it by chance.
 func choosePorts(ctx context.Context, ip string, want, prefer, n int) ([]int, error) {
 	var open []net.Listener
 	var lc net.ListenConfig
@@ -247,9 +290,16 @@ func choosePorts(ctx context.Context, ip string, want, prefer, n int) ([]int, er
 			out = append(out, p)
 		}
 	}
-	for len(out) < n {
-		p, err := listen(0)
+	for tries := 0; len(out) < n; tries++ {
+		port := 0
+		if tries < 200 {
+			port = portsFrom + rand.IntN(portsTo-portsFrom)
+		}
+		p, err := listen(port)
 		if err != nil {
+			if port != 0 {
+				continue
+			}
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
 		out = append(out, p)

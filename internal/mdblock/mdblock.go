@@ -107,15 +107,6 @@ func markCode(paragraph []Line) {
 	}
 }
 
-// EndsInFence reports whether a fence is open at the end of text.
-func EndsInFence(lines []Line) bool {
-	if len(lines) == 0 {
-		return false
-	}
-	l := lines[len(lines)-1]
-	return l.Kind == FenceOpen || l.Kind == FenceInside
-}
-
 func (s *scanner) line(l *Line) {
 	l.InFence = s.fence != nil
 	col, off := indentation(l.Text, 0, 0)

@@ -130,7 +130,7 @@ func (p *parser) finish() {
 // parseHead reads "[LEARN] category: rule". ok is true for every line that carries the mark where a head stands, also
 // when category or rule turn out empty: such a line ends the block before it.
 func parseHead(content string, l mdblock.Line) (category, rule string, ok bool) {
-	if l.Kind == mdblock.IndentedCode || l.Indent > 3 || l.InCode {
+	if l.Kind == mdblock.IndentedCode || l.Indent > 3 || l.InCode || !strings.Contains(content, Mark) {
 		return "", "", false
 	}
 	s := cleanInline(content)

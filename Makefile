@@ -9,7 +9,8 @@ TOOLS   := $(GO) tool -modfile=tools/go.mod
 UNRACED := ./devserver/... ./service/... ./cmd/... ./internal/e2e/... ./store/...
 RACED   := $(shell $(GO) list ./... | grep -v -e '^whetstone/devserver' -e '^whetstone/service' -e '^whetstone/cmd/' -e '^whetstone/internal/e2e')
 LDFLAGS := -s -w
-FUZZTIME ?= 5s
+# Short, since a finding is made by chance: longer runs are for a person (make fuzz-short FUZZTIME=5m).
+FUZZTIME ?= 2s
 
 .PHONY: build test race check lint fuzz-short tidy workflowcheck clean
 

@@ -63,16 +63,20 @@ func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error)
 		}
 		r.Interval = validation.Interval(before, after, optimizer.SeedFor(in.Job.Params.Seed, "interval"))
 	}
+	steps, err := a.o.Store.Steps(ctx, in.Job.RunID)
+	if err != nil {
+		return FinishOut{}, err
+	}
 	if r.Outcome == run.Accepted {
 		train, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Train)
 		if err != nil {
 			return FinishOut{}, err
 		}
-		r.Why, r.Notes = claim(r, patches, len(train)), append(r.Notes, caveats(r)...)
-	}
-	steps, err := a.o.Store.Steps(ctx, in.Job.RunID)
-	if err != nil {
-		return FinishOut{}, err
+		adopted, err := a.adopted(ctx, in.Job.RunID, steps, train)
+		if err != nil {
+			return FinishOut{}, err
+		}
+		r.Why, r.Notes = claim(r, adopted, len(train)), append(r.Notes, caveats(r)...)
 	}
 	if err := a.o.Store.EndRun(ctx, in.Job.RunID, r.Outcome, &r); err != nil {
 		return FinishOut{}, err
@@ -80,21 +84,34 @@ func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error)
 	return FinishOut{Result: r, Markdown: report.Markdown(r, steps)}, nil
 }
 
+// adopted counts the train items that passed in most trials under an accepted candidate. An edit may answer to several
+// wordings of one correction and state only one of them; those it does not state do not count.
+func (a *Activities) adopted(ctx context.Context, runID string, steps []run.Step, train []validation.Item) (int, error) {
+	passed := map[string]bool{}
+	for _, st := range steps {
+		if st.Outcome != validation.Accepted {
+			continue
+		}
+		m, err := a.measured(ctx, runID, Site(st.Step, st.Try)+"-own", st.Candidate, train)
+		if err != nil {
+			return 0, err
+		}
+		for _, it := range train {
+			if rate, ok := m.Rate(it.ID); ok && rate > 0.5 {
+				passed[it.ID] = true
+			}
+		}
+	}
+	return len(passed), nil
+}
+
 // claim says what was reached, and no more than that.
-func claim(r run.Result, patches []run.PatchRecord, train int) string {
+func claim(r run.Result, adopted, train int) string {
 	looks := fmt.Sprintf("%d of %d candidate(s) accepted", r.Accepted, r.Accepted+r.Rejected+r.Indecisive)
 	if r.Goal != "adopt" {
 		return looks + ": the skill now does better on held-out corrections"
 	}
-	adopted := map[string]bool{}
-	for _, p := range patches {
-		if p.State == validation.Accepted {
-			for _, id := range p.Items {
-				adopted[id] = true
-			}
-		}
-	}
-	return fmt.Sprintf("%s: %d of the %d corrections in the train part were adopted into the skill, nothing held out was lost (this is not shown to generalise)", looks, len(adopted), train)
+	return fmt.Sprintf("%s: %d of the %d corrections in the train part were adopted into the skill, nothing held out was lost (this is not shown to generalise)", looks, adopted, train)
 }
 
 // caveats are what keeps an accepted result from being read as more than it is.

@@ -1,0 +1,54 @@
+package run
+
+// ResearchParams are a person's choices for one research run; what is nil or empty comes from the wiki's configuration.
+type ResearchParams struct {
+	Wiki      string   `json:"wiki"`
+	MaxPages  *int     `json:"max_pages,omitempty"`
+	MaxDepth  *int     `json:"max_depth,omitempty"`
+	BudgetUSD *float64 `json:"budget_usd,omitempty"`
+	Fetchers  []string `json:"fetchers,omitempty"`
+	Parallel  *int     `json:"parallel,omitempty"`
+	Force     bool     `json:"force,omitempty"` // run although auto_research.enabled is false
+	Provider  string   `json:"provider,omitempty"`
+	Price     *float64 `json:"price_in,omitempty"` // dollars for a million tokens, for a model the table does not know
+	PriceOut  *float64 `json:"price_out,omitempty"`
+	MaxCalls  int      `json:"max_calls,omitempty"`
+	Timeout   int      `json:"timeout_s,omitempty"` // seconds of wall clock, 0 is none
+	Tick      bool     `json:"tick,omitempty"`      // started by a schedule
+}
+
+// ResearchResult is what `starter wiki research --json` ends with.
+type ResearchResult struct {
+	RunID      string       `json:"run_id"`
+	Wiki       string       `json:"wiki"`
+	Halted     string       `json:"halted"`
+	Pages      int          `json:"pages"`  // made or amended by this run
+	Claims     int          `json:"claims"` // new in this run
+	Seeds      SeedCounts   `json:"seeds"`  // of the whole wiki, at the end
+	SpentUSD   float64      `json:"spent_usd"`
+	BudgetUSD  float64      `json:"budget_usd"`
+	Errors     []FetchError `json:"errors"`
+	WorkflowID string       `json:"workflow_id"`
+	Why        string       `json:"why"`
+	Provider   string       `json:"provider"`
+	Fetchers   []string     `json:"fetchers"`
+	Supports   int          `json:"supports"`       // claims that were known already and found in a further source
+	Conflicts  int          `json:"contradictions"` // found by this run
+	Calls      int          `json:"calls"`
+	UIURL      *string      `json:"ui_url"`
+}
+
+// SeedCounts counts a wiki's seeds by where they stand; active ones count as pending.
+type SeedCounts struct {
+	Done    int `json:"done"`
+	Pending int `json:"pending"`
+	Failed  int `json:"failed"`
+}
+
+// FetchError is one failed fetch of a run.
+type FetchError struct {
+	Fetcher string `json:"fetcher"`
+	Kind    string `json:"kind"`
+	Seed    string `json:"seed"`
+	Error   string `json:"error,omitempty"`
+}

@@ -23,6 +23,8 @@ type call struct {
 	trial  int
 	repair int
 	req    model.Request
+	// private calls reach this machine only.
+	private bool
 }
 
 // stopped is returned where the ledger or the kill file forbids another call.
@@ -43,7 +45,7 @@ func (a *Activities) complete(ctx context.Context, c call) (model.Reply, error) 
 	if a.killed() {
 		return model.Reply{}, stopped{StopKillFile}
 	}
-	client, err := a.o.Models.Client(c.ref)
+	client, err := a.models(c.private).Client(c.ref)
 	if err != nil {
 		return model.Reply{}, InputError("use %s: %w", c.ref, err)
 	}

@@ -76,7 +76,7 @@ func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error)
 		if err != nil {
 			return FinishOut{}, err
 		}
-		r.Why, r.Notes = claim(r, adopted, len(train)), append(r.Notes, caveats(r)...)
+		r.Why, r.Notes = wording(r, adopted, len(train)), append(r.Notes, caveats(r)...)
 	}
 	if err := a.o.Store.EndRun(ctx, in.Job.RunID, r.Outcome, &r); err != nil {
 		return FinishOut{}, err
@@ -105,8 +105,8 @@ func (a *Activities) adopted(ctx context.Context, runID string, steps []run.Step
 	return len(passed), nil
 }
 
-// claim says what was reached, and no more than that.
-func claim(r run.Result, adopted, train int) string {
+// wording says what was reached, and no more than that.
+func wording(r run.Result, adopted, train int) string {
 	looks := fmt.Sprintf("%d of %d candidate(s) accepted", r.Accepted, r.Accepted+r.Rejected+r.Indecisive)
 	if r.Goal != "adopt" {
 		return looks + ": the skill now does better on held-out corrections"

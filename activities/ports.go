@@ -27,6 +27,7 @@ type Store interface {
 	Texts
 	Records
 	Ledger
+	Wikis
 	Learnings(ctx context.Context, f learning.Filter) ([]learning.Learning, error)
 	SearchIDs(ctx context.Context, query string, limit int) ([]string, error)
 }
@@ -80,16 +81,22 @@ type Ledger interface {
 
 // Options joins the ports.
 type Options struct {
-	Store       Store
-	Models      Models
-	KillFile    string        // while it exists, nothing is paid for
-	CallTimeout time.Duration // for one model call; two minutes by default
-	Now         func() time.Time
+	Store  Store
+	Models Models
+	// What research needs beside; a process that runs none may leave it out.
+	Sources       Sources
+	Embedders     Embedders
+	PrivateModels Models // reach this machine only
+	Locals        Locals
+	KillFile      string        // while it exists, nothing is paid for
+	CallTimeout   time.Duration // for one model call; two minutes by default
+	Now           func() time.Time
 }
 
 // Activities are the steps. Their method names are wire names and are never changed while histories live.
 type Activities struct {
-	o Options
+	o     Options
+	shelf *Shelf
 }
 
 // New checks the options.
@@ -103,7 +110,7 @@ func New(o Options) (*Activities, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Activities{o: o}, nil
+	return &Activities{o: o, shelf: NewShelf(o.Store, o.Now)}, nil
 }
 
 // killed reports whether the kill file exists.

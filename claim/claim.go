@@ -142,7 +142,15 @@ type Seed struct {
 	Found     int        `json:"found"` // claims found
 	New       int        `json:"new"`   // of them, new to the wiki
 	Novelty   *float64   `json:"novelty"`
-	Claims    []string   `json:"claims,omitempty"` // of a verify seed: the claims to look at
+	Claims    []Target   `json:"claims,omitempty"` // of a verify seed: the claims to look at
+	Supports  int        `json:"supports"`         // claims known already that it found in a further source
+	Conflicts int        `json:"contradictions"`   // pairs that it found
+}
+
+// Target is a claim to look at again. Text is what a person made of it; "" if it stands as it was.
+type Target struct {
+	ID   string `json:"id"`
+	Text string `json:"text,omitempty"`
 }
 
 // Key normalises a topic, so that one topic has one seed and one page: compatibility forms, letter case, and every run of

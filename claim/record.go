@@ -56,6 +56,7 @@ type Settlement struct {
 	FollowUps      []Seed
 	Verified       []string // claims that were found in a source again
 	Unsupported    []string // claims that no source backs any more
+	Dirty          []string // further pages to render again: those that may link to the new one
 }
 
 // Counts are the figures of a wiki.
@@ -101,4 +102,12 @@ type Hit struct {
 	Text    string    `json:"text"` // the claim, or an excerpt of the page
 	At      time.Time `json:"at"`
 	Score   float64   `json:"score"`
+}
+
+// Figures are what one run did in a wiki.
+type Figures struct {
+	Pages     int
+	Claims    int
+	Supports  int
+	Conflicts int
 }

@@ -52,5 +52,14 @@ func (d Dir) Spool() string { return filepath.Join(string(d), "spool") }
 // KillFile stops every run while it exists.
 func (d Dir) KillFile() string { return filepath.Join(string(d), "STOP") }
 
+// Config is config.yaml.
+func (d Dir) Config() string { return filepath.Join(string(d), "config.yaml") }
+
+// Wikis holds the wikis that belong to no project.
+func (d Dir) Wikis() string { return filepath.Join(string(d), "wikis") }
+
+// Fetchers holds executables that research may ask.
+func (d Dir) Fetchers() string { return filepath.Join(string(d), "fetchers") }
+
 // HookLog is where the hook notes what it must not tell the agent.
 func (d Dir) HookLog() string { return filepath.Join(string(d), "hook.log") }

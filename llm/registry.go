@@ -3,7 +3,9 @@ package llm
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"whetstone/model"
@@ -63,4 +65,20 @@ func (r *Registry) Client(ref model.Ref) (model.Client, error) {
 		return NewOpenAI(OpenAIOptions{Provider: "ollama", BaseURL: strings.TrimRight(base, "/") + "/v1", HTTP: r.HTTP})
 	}
 	return nil, fmt.Errorf("provider %q: want one of %s", ref.Provider, strings.Join(Providers(), ", "))
+}
+
+// loopback reports whether an address is on this machine.
+func loopback(base string) bool {
+	if base == "" {
+		return false
+	}
+	if !strings.Contains(base, "://") {
+		base = "http://" + base
+	}
+	u, err := url.Parse(base)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -81,6 +81,7 @@ var axes = []axis{
 	ax("hand", "automatic|automatically|自动", "manual|manually|by hand|手动", true),
 	ax("liquid", "solid", "liquid|gaseous", true),
 	ax("gate", "allowed|permits|permitted|accepts|may be|允许|接受", "forbidden|prohibited|prohibits|rejects|not permit|not allowed|banned|禁止|不允许|不接受", true),
+	ax("bound", "bounded|limited|finite|有限|有界", "unbounded|unlimited|infinite|无限|无界", true),
 	ax("share", "most |majority|多数|大部分", "minority|few |少数|小部分", false),
 }
 

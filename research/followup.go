@@ -64,6 +64,21 @@ func FollowUps(topic string, claims []string, known func(key string) bool, limit
 	return out
 }
 
+// Topics lists the keys of the phrases of a text that may be topics, in order: what a page may link to.
+func Topics(text string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, p := range append(englishPhrases(text), chinesePhrases(text, nil)...) {
+		for _, k := range []string{claim.Key(p.text), singular(claim.Key(p.text))} {
+			if k != "" && !seen[k] {
+				seen[k] = true
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
 func within(a, b string) bool {
 	ka, kb := " "+claim.Key(a)+" ", " "+claim.Key(b)+" "
 	if words.IsCJK([]rune(strings.TrimSpace(ka))[0]) {

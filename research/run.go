@@ -87,4 +87,3 @@ func Confidence(c claim.Claim) float64 {
 	v *= math.Pow(0.7, float64(len(c.Contradicts)))
 	return math.Round(v*100) / 100
 }
-

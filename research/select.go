@@ -60,10 +60,12 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 				hits++
 			}
 		}
-		relevant = len(want) == 0 || float64(hits) >= math.Min(2, float64(len(want))/2)
+		// One word of a topic of two is another topic; of a long question, most words will do.
+		relevant = len(want) == 0 || hits >= min(2, len(want))
 		if !relevant {
 			continue
 		}
+		about := len(want) > 0 && (meets(title, want) || float64(hits) >= 0.6*float64(len(want)))
 		for i, s := range sentences {
 			if !standsAlone(s, doc.Snippet) {
 				continue
@@ -71,6 +73,9 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 			score := relevance(content[i], want, tf, title)
 			if score < leastScore {
 				continue
+			}
+			if len(want) > 0 && !meets(content[i], want) && (!about || score < strayScore) {
+				continue // says nothing of the topic, in a document that is about something else
 			}
 			if s.first {
 				score += 0.1
@@ -119,7 +124,19 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 	return out
 }
 
-const leastScore = 0.45
+const (
+	leastScore = 0.45
+	strayScore = 0.6 // for a sentence without a word of the topic, in a document that is about it
+)
+
+func meets(a, b map[string]bool) bool {
+	for t := range a {
+		if b[t] {
+			return true
+		}
+	}
+	return false
+}
 
 func queryTerms(q string) map[string]bool {
 	out := words.Content(q)
@@ -156,6 +173,9 @@ func relevance(content, want map[string]bool, tf map[string]int, title map[strin
 	}
 	return math.Min(q, 1.2) + math.Min(central/math.Sqrt(float64(len(content))), 1)
 }
+
+// Stands reports whether a sentence is a statement that can be understood outside its text.
+func Stands(s Sentence) bool { return standsAlone(s, false) }
 
 // standsAlone reports whether a sentence is a statement that can be understood outside its text.
 func standsAlone(s Sentence, snippet bool) bool {

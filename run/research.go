@@ -52,3 +52,21 @@ type FetchError struct {
 	Seed    string `json:"seed"`
 	Error   string `json:"error,omitempty"`
 }
+
+// ResearchSettings are a run's choices after the wiki's configuration has filled in what the person left open.
+type ResearchSettings struct {
+	Private    bool     `json:"private"`
+	MaxPages   int      `json:"max_pages"`
+	MaxDepth   int      `json:"max_depth"`
+	Parallel   int      `json:"parallel"`
+	BudgetUSD  float64  `json:"budget_usd"`
+	MaxCalls   int      `json:"max_calls"`
+	Timeout    int      `json:"timeout_s"`
+	Fetchers   []string `json:"fetchers"` // in the order in which they are asked; those that read what others find come last
+	Readers    []string `json:"readers"`  // of them, those that read what others find
+	Provider   string   `json:"provider"`
+	Price      *float64 `json:"price_in,omitempty"`
+	PriceOut   *float64 `json:"price_out,omitempty"`
+	Embedding  string   `json:"embedding"`
+	StaleAfter int      `json:"stale_after_s"`
+}

@@ -16,6 +16,7 @@ import (
 	"whetstone"
 	"whetstone/activities"
 	"whetstone/devserver"
+	"whetstone/fetch"
 	"whetstone/home"
 	"whetstone/learning"
 	"whetstone/llm"
@@ -40,9 +41,13 @@ type Service struct {
 	Store  *store.Store
 	Models *Models
 	Log    *slog.Logger
+	// Sources are what research asks. Their rate limits are shared by everything in this process.
+	Sources *fetch.Set
 
 	o      Options
 	homeID string
+	// private are the models of private wikis: they reach this machine only.
+	private *Models
 }
 
 // Open opens the home and the store, and brings in what hooks have spooled. It does not touch Temporal.
@@ -69,7 +74,13 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	}
 	s := &Service{Home: dir, Store: st, Log: o.Log, o: o}
 	if s.homeID, err = st.HomeID(ctx); err == nil {
-		s.Models, err = NewModels(o.Getenv)
+		s.Models, err = NewModels(o.Getenv, &http.Client{})
+	}
+	if err == nil {
+		s.private, err = NewModels(o.Getenv, &http.Client{Transport: fetch.LoopbackTransport()})
+	}
+	if err == nil {
+		s.Sources, err = newSources(dir, o.Getenv, o.Now)
 	}
 	if err != nil {
 		_ = st.Close()
@@ -137,7 +148,10 @@ func (s *Service) newActivities() (*activities.Activities, error) {
 		}
 		timeout = d
 	}
-	return activities.New(activities.Options{Store: s.Store, Models: s.Models, KillFile: s.Home.KillFile(), CallTimeout: timeout, Now: s.o.Now})
+	return activities.New(activities.Options{
+		Store: s.Store, Models: s.Models, KillFile: s.Home.KillFile(), CallTimeout: timeout, Now: s.o.Now,
+		Sources: sources{s.Sources}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models,
+	})
 }
 
 // Models satisfies the activities' port: clients by name, and their prices.
@@ -147,16 +161,22 @@ type Models struct {
 }
 
 // NewModels reads the price table; keys are looked up in the environment when a client is made.
-func NewModels(getenv func(string) string) (*Models, error) {
+func NewModels(getenv func(string) string, h *http.Client) (*Models, error) {
 	prices, err := llm.LoadPrices()
 	if err != nil {
 		return nil, err
 	}
-	return &Models{registry: &llm.Registry{Getenv: getenv, HTTP: &http.Client{}}, prices: prices}, nil
+	return &Models{registry: &llm.Registry{Getenv: getenv, HTTP: h}, prices: prices}, nil
 }
 
 // Client makes the client for a model.
 func (m *Models) Client(ref model.Ref) (model.Client, error) { return m.registry.Client(ref) }
+
+// Embedder makes the client for an embedding model.
+func (m *Models) Embedder(ref model.Ref) (model.Embedder, error) { return m.registry.Embedder(ref) }
+
+// Local reports whether a model runs on this machine.
+func (m *Models) Local(ref model.Ref) bool { return m.registry.Local(ref) }
 
 // Price looks a model's price up.
 func (m *Models) Price(ref model.Ref) (model.Price, error) { return m.prices.Of(ref) }

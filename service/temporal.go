@@ -223,6 +223,7 @@ func (c *Connection) StartWorker() (stop func(), err error) {
 		WorkerStopTimeout:                2 * time.Second,
 	})
 	w.RegisterWorkflowWithOptions(workflows.OptimizeSkill, workflow.RegisterOptions{Name: workflows.OptimizeName})
+	w.RegisterWorkflowWithOptions(workflows.ResearchWiki, workflow.RegisterOptions{Name: workflows.ResearchName})
 	w.RegisterActivity(acts)
 	if err := w.Start(); err != nil {
 		return nil, fmt.Errorf("start the worker: %w", err)

@@ -228,6 +228,15 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, x claim.Settlement, conf
 		if err := weigh(ctx, tx, id, confidence); err != nil {
 			return err
 		}
+		// The pages that show the claim, and those that show what contradicts it, have to be rendered again.
+		if _, err := tx.ExecContext(ctx, `UPDATE pages SET dirty = 1 WHERE id IN (SELECT page_id FROM claims WHERE id = ?1 UNION SELECT c.page_id FROM contradictions x JOIN claims c ON c.id IN (x.a, x.b) WHERE x.a = ?1 OR x.b = ?1)`, id); err != nil {
+			return err
+		}
+	}
+	for _, id := range x.Dirty {
+		if _, err := tx.ExecContext(ctx, `UPDATE pages SET dirty = 1 WHERE id = ?`, id); err != nil {
+			return err
+		}
 	}
 	for _, f := range x.FollowUps {
 		if _, err := s.addSeed(ctx, tx, f); err != nil {
@@ -235,9 +244,9 @@ func (s *Store) settle(ctx context.Context, tx *sql.Tx, x claim.Settlement, conf
 		}
 	}
 	d := x.Seed
-	_, err := tx.ExecContext(ctx, `UPDATE seeds SET status = ?, page_id = ?, why = ?, found = ?, fresh = ?, novelty = ?, settled_run = ?, lease_run = ?7, not_before = NULL,
+	_, err := tx.ExecContext(ctx, `UPDATE seeds SET status = ?, page_id = ?, why = ?, found = ?, fresh = ?, novelty = ?, settled_run = ?, lease_run = ?7, not_before = NULL, supports = ?, conflicts = ?,
 		settled_n = (SELECT coalesce(max(settled_n), 0) + 1 FROM seeds WHERE wiki = ?), updated_at = ? WHERE id = ?`,
-		d.Status, d.PageID, d.Why, d.Found, d.New, d.Novelty, x.RunID, d.Wiki, stamp(now), d.ID)
+		d.Status, d.PageID, d.Why, d.Found, d.New, d.Novelty, x.RunID, d.Supports, d.Conflicts, d.Wiki, stamp(now), d.ID)
 	return err
 }
 

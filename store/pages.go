@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 
 	"whetstone/claim"
@@ -35,10 +36,13 @@ func (s *Store) Page(ctx context.Context, id string) (claim.Page, error) {
 	return p, wrap(err, "find page %s", id)
 }
 
-// PageByKey returns the page of a topic. ErrNotFound if there is none.
-func (s *Store) PageByKey(ctx context.Context, wiki, key string) (claim.Page, error) {
-	p, err := scanPage(s.read.QueryRowContext(ctx, `SELECT `+pageColumns+` FROM pages WHERE wiki = ? AND key = ?`, wiki, key))
-	return p, wrap(err, "find a page of %s", wiki)
+// PageByKey returns the page of a topic, if there is one.
+func (s *Store) PageByKey(ctx context.Context, wiki, key string) (p claim.Page, found bool, err error) {
+	p, err = scanPage(s.read.QueryRowContext(ctx, `SELECT `+pageColumns+` FROM pages WHERE wiki = ? AND key = ?`, wiki, key))
+	if errors.Is(err, sql.ErrNoRows) {
+		return claim.Page{}, false, nil
+	}
+	return p, err == nil, wrap(err, "find a page of %s", wiki)
 }
 
 // PathTaken reports whether a wiki has a page with this path.
@@ -73,7 +77,7 @@ func (s *Store) WantPage(ctx context.Context, id, summary, text string) error {
 // PlacedPage notes how a page's file stands, and brings the index up to date with what is on disk.
 func (s *Store) PlacedPage(ctx context.Context, p claim.Page, text string) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE pages SET state = ?, generated = ?, disk = ? WHERE id = ?`, p.State, p.Generated, p.Disk, p.ID); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE pages SET state = ?, generated = ?, disk = ?, dirty = 0 WHERE id = ?`, p.State, p.Generated, p.Disk, p.ID); err != nil {
 			return err
 		}
 		if p.State == claim.Removed {
@@ -102,21 +106,26 @@ func plain(text string) string {
 	return text
 }
 
-// PagesOfClaims lists the pages that hold one of the claims, or a claim that contradicts one of them, in order.
-func (s *Store) PagesOfClaims(ctx context.Context, ids []string) ([]claim.Page, error) {
-	seen := map[string]bool{}
-	out := []claim.Page{}
-	for _, id := range ids {
-		ps, err := collect(ctx, s.read, "find pages", scanPage, `SELECT `+pageColumns+` FROM pages WHERE id IN (SELECT page_id FROM claims WHERE id = ?1 UNION SELECT c.page_id FROM contradictions x JOIN claims c ON c.id IN (x.a, x.b) WHERE x.a = ?1 OR x.b = ?1) ORDER BY n`, id)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range ps {
-			if !seen[p.ID] {
-				seen[p.ID] = true
-				out = append(out, p)
+// DirtyPages lists the pages of a wiki whose evidence changed since they were rendered.
+func (s *Store) DirtyPages(ctx context.Context, wiki string) ([]claim.Page, error) {
+	return collect(ctx, s.read, "list pages", scanPage, `SELECT `+pageColumns+` FROM pages WHERE wiki = ? AND dirty = 1 ORDER BY n`, wiki)
+}
+
+// PageByPath returns a page by its file. ErrNotFound if there is none.
+func (s *Store) PageByPath(ctx context.Context, wiki, path string) (claim.Page, error) {
+	p, err := scanPage(s.read.QueryRowContext(ctx, `SELECT `+pageColumns+` FROM pages WHERE wiki = ? AND path = ?`, wiki, path))
+	return p, wrap(err, "find page %s", path)
+}
+
+// DropPage forgets a page that a person had made and removed.
+func (s *Store) DropPage(ctx context.Context, id string) error {
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		for _, q := range []string{`DELETE FROM entries WHERE page_id = ?`, `DELETE FROM chunks WHERE page_id = ?`, `DELETE FROM pages WHERE id = ? AND origin = 'person'`} {
+			if _, err := tx.ExecContext(ctx, q, id); err != nil {
+				return err
 			}
 		}
-	}
-	return out, nil
+		return nil
+	})
+	return wrap(err, "forget page %s", id)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"whetstone/claim"
 	"whetstone/model"
 )
 
@@ -66,9 +67,11 @@ func (s *Store) ResearchRuns(ctx context.Context, wiki string, limit int) ([]Res
 }
 
 // RunFigures counts what a run has done in a wiki so far.
-func (s *Store) RunFigures(ctx context.Context, runID string) (pages, claims int, err error) {
-	err = s.read.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN page_id <> '' THEN page_id END), coalesce(sum(fresh), 0) FROM seeds WHERE settled_run = ?`, runID).Scan(&pages, &claims)
-	return pages, claims, wrap(err, "count what run %s did", runID)
+func (s *Store) RunFigures(ctx context.Context, runID string) (claim.Figures, error) {
+	var f claim.Figures
+	err := s.read.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN page_id <> '' AND kind = 'topic' THEN page_id END), coalesce(sum(fresh), 0), coalesce(sum(supports), 0), coalesce(sum(conflicts), 0) FROM seeds WHERE settled_run = ?`, runID).
+		Scan(&f.Pages, &f.Claims, &f.Supports, &f.Conflicts)
+	return f, wrap(err, "count what run %s did", runID)
 }
 
 // TickSpend sums what runs that ticks started have spent since a time, reservations included.
@@ -95,4 +98,9 @@ func (s *Store) Council(ctx context.Context, runID, phase string) (map[string][2
 		out[r[0]] = [2]string{r[1], r[2]}
 	}
 	return out, err
+}
+
+// SearchPages finds pages of a wiki by words: the lexical part of SearchWikis, for callers that want no more.
+func (s *Store) SearchPages(ctx context.Context, wiki, text string, limit int) ([]claim.Hit, error) {
+	return s.SearchWikis(ctx, WikiQuery{Text: text, Wiki: wiki, Limit: limit})
 }

@@ -9,14 +9,14 @@ import (
 	"whetstone/claim"
 )
 
-const seedColumns = `id, n, wiki, text, kind, page_kind, depth, parent, origin, status, attempts, not_before, page_id, why, found, fresh, novelty, claims`
+const seedColumns = `id, n, wiki, text, kind, page_kind, depth, parent, origin, status, attempts, not_before, page_id, why, found, fresh, novelty, claims, supports, conflicts`
 
 func scanSeed(r scanner) (claim.Seed, error) {
 	var x claim.Seed
 	var before sql.NullString
 	var novelty sql.NullFloat64
 	var claims string
-	if err := r.Scan(&x.ID, &x.N, &x.Wiki, &x.Text, &x.Kind, &x.PageKind, &x.Depth, &x.Parent, &x.Origin, &x.Status, &x.Attempts, &before, &x.PageID, &x.Why, &x.Found, &x.New, &novelty, &claims); err != nil {
+	if err := r.Scan(&x.ID, &x.N, &x.Wiki, &x.Text, &x.Kind, &x.PageKind, &x.Depth, &x.Parent, &x.Origin, &x.Status, &x.Attempts, &before, &x.PageID, &x.Why, &x.Found, &x.New, &novelty, &claims, &x.Supports, &x.Conflicts); err != nil {
 		return x, err
 	}
 	if novelty.Valid {
@@ -58,7 +58,7 @@ func (s *Store) addSeed(ctx context.Context, tx *sql.Tx, x claim.Seed) (bool, er
 	if x.ID == "" {
 		x.ID = claim.ID(x.Wiki, string(x.Kind), key)
 	}
-	claims, err := json.Marshal(append([]string{}, x.Claims...))
+	claims, err := json.Marshal(append([]claim.Target{}, x.Claims...))
 	if err != nil {
 		return false, err
 	}

@@ -164,7 +164,7 @@ func (s *Store) Found(ctx context.Context, runID, seedID string) (found []claim.
 	return found, questions, err == nil, wrap(err, "read what was found")
 }
 
-// PreviousFound returns what the last limit seeds that a run settled with a page brought, latest first, pages of pageID
+// PreviousFound returns what the last limit seeds of a run that found anything brought, latest first, those of pageID
 // left out: a page is not compared with its own older version.
 func (s *Store) PreviousFound(ctx context.Context, runID, pageID string, limit int) ([][]string, error) {
 	return collect(ctx, s.read, "read what was found before", func(r scanner) ([]string, error) {
@@ -181,5 +181,5 @@ func (s *Store) PreviousFound(ctx context.Context, runID, pageID string, limit i
 			texts[i] = found[i].Text
 		}
 		return texts, nil
-	}, `SELECT f.found FROM seeds d JOIN seed_found f ON f.seed_id = d.id AND f.run_id = d.settled_run WHERE d.settled_run = ? AND d.page_id <> '' AND d.page_id <> ? ORDER BY d.settled_n DESC LIMIT ?`, runID, pageID, limit)
+	}, `SELECT f.found FROM seeds d JOIN seed_found f ON f.seed_id = d.id AND f.run_id = d.settled_run WHERE d.settled_run = ? AND d.found > 0 AND (d.page_id = '' OR d.page_id <> ?) ORDER BY d.settled_n DESC LIMIT ?`, runID, pageID, limit)
 }

@@ -90,3 +90,59 @@ func callFinish(ctx workflow.Context, in activities.FinishIn) (out activities.Fi
 	err = workflow.ExecuteActivity(quick(ctx), "Finish", in).Get(ctx, &out)
 	return out, err
 }
+
+// fetched are activities that ask a source: Temporal repeats what may pass, a few times.
+func fetched(ctx workflow.Context) workflow.Context {
+	return workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		StartToCloseTimeout: 20 * time.Minute,
+		HeartbeatTimeout:    5 * time.Second,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 500 * time.Millisecond, BackoffCoefficient: 2, MaximumInterval: 30 * time.Second, MaximumAttempts: activities.FetchAttempts + 6},
+	})
+}
+
+func callOpenResearch(ctx workflow.Context, in activities.OpenResearchIn) (out activities.OpenResearchOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "OpenResearch", in).Get(ctx, &out)
+	return out, err
+}
+
+func callClaimSeeds(ctx workflow.Context, in activities.ClaimSeedsIn) (out activities.ClaimSeedsOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "ClaimSeeds", in).Get(ctx, &out)
+	return out, err
+}
+
+// fetching is a FetchSeed activity on its way.
+type fetching struct{ f workflow.Future }
+
+func startFetchSeed(ctx workflow.Context, in activities.FetchSeedIn) fetching {
+	return fetching{workflow.ExecuteActivity(fetched(ctx), "FetchSeed", in)}
+}
+
+func (f fetching) get(ctx workflow.Context) (out activities.FetchSeedOut, err error) {
+	err = f.f.Get(ctx, &out)
+	return out, err
+}
+
+func callExtractClaims(ctx workflow.Context, in activities.ExtractClaimsIn) (out activities.ExtractClaimsOut, err error) {
+	err = workflow.ExecuteActivity(fetched(ctx), "ExtractClaims", in).Get(ctx, &out)
+	return out, err
+}
+
+func callSettleSeed(ctx workflow.Context, in activities.SettleSeedIn) (out activities.SettleSeedOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "SettleSeed", in).Get(ctx, &out)
+	return out, err
+}
+
+func callReturnSeeds(ctx workflow.Context, in activities.ReturnSeedsIn) (out activities.ReturnSeedsOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "ReturnSeeds", in).Get(ctx, &out)
+	return out, err
+}
+
+func callEmbedPages(ctx workflow.Context, in activities.EmbedPagesIn) (out activities.EmbedPagesOut, err error) {
+	err = workflow.ExecuteActivity(paid(ctx), "EmbedPages", in).Get(ctx, &out)
+	return out, err
+}
+
+func callFinishResearch(ctx workflow.Context, in activities.FinishResearchIn) (out activities.FinishResearchOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "FinishResearch", in).Get(ctx, &out)
+	return out, err
+}

@@ -412,41 +412,10 @@ func (a *app) detach(ctx context.Context, c *service.Connection, p run.Params) e
 
 // watchProgress shows how far the run is until the returned function is called.
 func (a *app) watchProgress(ctx context.Context, st *service.Started, always bool) (stop func()) {
-	tty := a.isTerminal(a.stderr)
-	if a.quiet || (!tty && !always) {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		last := ""
-		for {
-			q, cancelQuery := context.WithTimeout(ctx, 2*time.Second)
-			p, err := st.Progress(q)
-			cancelQuery()
-			if line := progressLine(p); err == nil && line != last {
-				last = line
-				if tty {
-					fmt.Fprintf(a.stderr, "\r\x1b[2K%s", line)
-				} else {
-					fmt.Fprintln(a.stderr, line)
-				}
-			}
-			select {
-			case <-ctx.Done():
-				if tty && last != "" {
-					fmt.Fprint(a.stderr, "\r\x1b[2K")
-				}
-				return
-			case <-time.After(250 * time.Millisecond):
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
+	return a.watchLine(ctx, always, func(ctx context.Context) (string, error) {
+		p, err := st.Progress(ctx)
+		return progressLine(p), err
+	})
 }
 
 func progressLine(p workflows.Progress) string {

@@ -28,11 +28,14 @@ CREATE TABLE pages (
     want       TEXT NOT NULL,              -- hash of the text as it should be
     generated  TEXT NOT NULL,              -- hash of the generated text that the file holds
     disk       TEXT NOT NULL,              -- hash of the file as we left or last saw it
+    dirty      INTEGER NOT NULL DEFAULT 0, -- its evidence changed since it was rendered
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
     UNIQUE (wiki, path),
     UNIQUE (wiki, key)
 ) STRICT;
+
+CREATE INDEX pages_dirty ON pages (wiki) WHERE dirty = 1;
 
 CREATE TABLE seeds (
     n          INTEGER PRIMARY KEY,
@@ -56,6 +59,8 @@ CREATE TABLE seeds (
     fresh      INTEGER NOT NULL DEFAULT 0,
     novelty    REAL,
     claims     TEXT NOT NULL DEFAULT '[]', -- JSON: of a verify seed, the claims to look at
+    supports   INTEGER NOT NULL DEFAULT 0,
+    conflicts  INTEGER NOT NULL DEFAULT 0,
     settled_run TEXT NOT NULL DEFAULT '',
     settled_n  INTEGER,                    -- order of settlement
     created_at TEXT NOT NULL,

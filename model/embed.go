@@ -1,0 +1,20 @@
+package model
+
+import "context"
+
+// EmbedRequest asks for the vectors of texts.
+type EmbedRequest struct {
+	Ref   Ref
+	Texts []string
+}
+
+// EmbedReply holds one vector for each text, in order.
+type EmbedReply struct {
+	Vectors [][]float32
+	Usage   Usage // Output is 0
+}
+
+// Embedder makes vectors. Like Client, it never retries.
+type Embedder interface {
+	Embed(ctx context.Context, req EmbedRequest) (EmbedReply, error)
+}

@@ -1,0 +1,101 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"whetstone/fetch"
+	"whetstone/home"
+	"whetstone/source"
+)
+
+// configFile is <home>/config.yaml. Keys never stand in it: it names the variables that hold them.
+type configFile struct {
+	// Contact is how the operators of sources can reach whoever runs this: a mail or web address.
+	Contact string                  `yaml:"contact"`
+	Sources map[string]sourceConfig `yaml:"sources"`
+}
+
+type sourceConfig struct {
+	BaseURL  string   `yaml:"base_url"`
+	KeyEnv   string   `yaml:"key_env"`
+	Interval string   `yaml:"interval"`
+	CostUSD  *float64 `yaml:"cost_usd"`
+	Hosts    []string `yaml:"hosts"`
+}
+
+// keyVariables are where the sources' keys are looked up unless key_env says otherwise.
+var keyVariables = map[string]string{"github": "GITHUB_TOKEN", "brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY", "semanticscholar": "SEMANTIC_SCHOLAR_API_KEY", "openalex": "OPENALEX_API_KEY"}
+
+// readConfig reads config.yaml strictly; one that is not there is empty.
+func readConfig(dir home.Dir) (configFile, error) {
+	var c configFile
+	b, err := os.ReadFile(dir.Config())
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, fmt.Errorf("read %s: %w", dir.Config(), err)
+	}
+	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
+		return c, inputError(fmt.Sprintf("read %s: %s", dir.Config(), yaml.FormatError(err, false, false)))
+	}
+	return c, nil
+}
+
+// newSources joins config.yaml and the environment: NAME_BASE_URL for an address, the usual variables for keys.
+func newSources(dir home.Dir, getenv func(string) string, now func() time.Time) (*fetch.Set, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	for name := range c.Sources {
+		if !slices.Contains(fetch.Names(), name) {
+			return nil, inputError(fmt.Sprintf("%s: sources.%s is no source: want one of %s", dir.Config(), name, strings.Join(fetch.Names(), ", ")))
+		}
+	}
+	out := map[string]fetch.Config{}
+	for _, name := range fetch.Names() {
+		x := c.Sources[name]
+		f := fetch.Config{BaseURL: x.BaseURL, CostUSD: x.CostUSD, Hosts: x.Hosts}
+		if v := getenv(strings.ToUpper(name) + "_BASE_URL"); v != "" && name != "web" && name != "local" {
+			f.BaseURL = v
+		}
+		variable := x.KeyEnv
+		if variable == "" {
+			variable = keyVariables[name]
+		}
+		if variable != "" {
+			f.Key = getenv(variable)
+		}
+		if x.Interval != "" {
+			d, err := time.ParseDuration(x.Interval)
+			if err != nil || d < 0 {
+				return nil, inputError(fmt.Sprintf("%s: sources.%s.interval: want a duration such as 3s, not %q", dir.Config(), name, x.Interval))
+			}
+			f.Interval = &d
+		}
+		out[name] = f
+	}
+	set, err := fetch.New(fetch.Options{Sources: out, Custom: dir.Fetchers(), Contact: c.Contact, Now: now})
+	if err != nil {
+		return nil, inputError(err.Error())
+	}
+	return set, nil
+}
+
+// sources satisfies the activities' port.
+type sources struct{ set *fetch.Set }
+
+func (s sources) Fetcher(name string, private bool) (source.Fetcher, error) {
+	return s.set.Fetcher(name, private)
+}
+
+func (s sources) Names() []string { return fetch.Names() }

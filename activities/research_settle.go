@@ -157,21 +157,31 @@ func (a *Activities) sort(ctx context.Context, x *claim.Settlement, f claim.Foun
 		return err
 	}
 	known = append(known, x.Claims...)
+	spans := append([]claim.Span{f.Span}, f.Also...)
 	for _, k := range known {
 		if !research.Duplicate(k.Text, f.Text) {
 			continue
 		}
 		x.Verified = append(x.Verified, k.ID)
-		if k.Span.SourceID != f.Span.SourceID && !slices.ContainsFunc(x.Supports, func(s claim.Support) bool { return s.ClaimID == k.ID && s.Span.SourceID == f.Span.SourceID }) {
-			x.Supports = append(x.Supports, claim.Support{ClaimID: k.ID, Span: f.Span})
-		}
+		support(x, k, spans)
 		return nil
 	}
 	c := claim.Claim{ID: claim.ID(slug, f.Text, f.Span.SourceID), Wiki: slug, PageID: page.ID, Text: f.Text, Span: f.Span}
 	c.Confidence = research.Confidence(c)
 	x.Claims = append(x.Claims, c)
+	support(x, c, spans[1:])
 	x.Contradictions = append(x.Contradictions, against(c, known)...)
 	return nil
+}
+
+// support adds spans of further sources to a claim, one for each source.
+func support(x *claim.Settlement, c claim.Claim, spans []claim.Span) {
+	for _, s := range spans {
+		has := func(o claim.Support) bool { return o.ClaimID == c.ID && o.Span.SourceID == s.SourceID }
+		if s.SourceID != c.Span.SourceID && !slices.ContainsFunc(x.Supports, has) {
+			x.Supports = append(x.Supports, claim.Support{ClaimID: c.ID, Span: s})
+		}
+	}
 }
 
 // against lists the known claims that a new one contradicts.

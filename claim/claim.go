@@ -46,6 +46,7 @@ type Claim struct {
 type Found struct {
 	Text  string  `json:"text"`
 	Span  Span    `json:"span"`
+	Also  []Span  `json:"also,omitempty"` // where other sources of the same seed say the same
 	Score float64 `json:"score"`
 }
 

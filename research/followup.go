@@ -140,10 +140,15 @@ func englishPhrases(text string) []phrase {
 			out = append(out, p)
 		}
 	}
-	for i, w := range phraseToken.FindAllString(text, -1) {
+	tokens := phraseToken.FindAllString(text, -1)
+	for i, w := range tokens {
 		r, _ := utf8.DecodeRuneInString(w)
 		low := strings.ToLower(w)
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) || words.IsCJK(r) || breaks[low] || (len(run) > 0 && verbs[low] && !nominalBefore(run, low)) {
+		next := ""
+		if i+1 < len(tokens) {
+			next = strings.ToLower(tokens[i+1])
+		}
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) || words.IsCJK(r) || breaks[low] || (len(run) > 0 && verbs[low] && !nominalBefore(run, low, next)) {
 			flush(low)
 			before = low
 		} else {
@@ -162,8 +167,13 @@ func englishPhrases(text string) []phrase {
 }
 
 // nominalBefore keeps words that are verbs and nouns alike where they end a compound: "leader election timeout".
-func nominalBefore(run []string, w string) bool {
-	return alsoNoun[w] && len(run) > 0 && !breaks[strings.ToLower(run[len(run)-1])]
+func nominalBefore(run []string, w, next string) bool {
+	if !alsoNoun[w] || len(run) == 0 {
+		return false
+	}
+	// "system calls are" and "Larkspur calls fsync": with an s, it is a noun only where the phrase ends.
+	r, _ := utf8.DecodeRuneInString(next)
+	return !strings.HasSuffix(w, "s") || next == "" || breaks[next] || verbs[next] || !unicode.IsLetter(r)
 }
 
 func canLead(w string) bool {
@@ -283,6 +293,9 @@ func chinesePhrases(text string, claims []string) []phrase {
 			}
 		}
 		score := base
+		if n == 2 && times < 3 {
+			return // two characters are vocabulary unless a page keeps coming back to them
+		}
 		if n >= 4 {
 			score += 0.4
 		}
@@ -335,13 +348,13 @@ func startsBadly(t string) bool {
 	return strings.ContainsRune("一二三四五六七八九十两第几数个年月日次种类些此该本大小新旧好坏多少", r) && utf8.RuneCountInString(t) < 4
 }
 
-var genericHan = words.Set(strings.Fields("系统 例子 结果 数量 方法 问题 情况 时间 方式 过程 数据 用户 部分 内容 工作 功能 作用 影响 特点 原因 条件 目的 国家 公司 地区 世界 人们 元素 操作 请求 结构 大小 速度 空间 成本 单位 信息 类型 版本 对象 文件 全部 主要 常见 重要 之一 性能 节点 研究 发展 历史 文化 生活 社会"))
+var genericHan = words.Set(strings.Fields("优点 缺点 平均 毫秒 真实 访问 经常 随机 并发 策略 整理 分布 集群 延迟 系统 例子 结果 数量 方法 问题 情况 时间 方式 过程 数据 用户 部分 内容 工作 功能 作用 影响 特点 原因 条件 目的 国家 公司 地区 世界 人们 元素 操作 请求 结构 大小 速度 空间 成本 单位 信息 类型 版本 对象 文件 全部 主要 常见 重要 之一 性能 节点 研究 发展 历史 文化 生活 社会"))
 
 var (
 	// breaks can not stand inside a noun phrase.
 	breaks = words.Set(strings.Fields(`a an the this that these those it its they their them he she his her we our you your i my and or but nor so yet if then else when while where which who whom whose what how why
 because since although though unless until whereas whether as than of in on at by for from to into onto with without within about over under between among through during before after against across along behind beyond per via upon off out up down near
-is are was were be been being am do does did done has have had having can could may might must shall should will would not no never always often usually sometimes typically generally mainly mostly only just also too very more most less least much many few several some any all each every both either neither one another other others such same own here there now later once twice again already still even ever
+is are was were be been being am do does did done has have had having can could may might must shall should will would not no never always often usually sometimes typically generally mainly mostly only just also too very more most less least much many few several some any all each every both either neither one another other others such same own here there now later once twice ten hundred thousand million times again already still even ever
 however therefore thus hence moreover furthermore meanwhile nevertheless instead otherwise consequently additionally finally first second third next last
 e.g i.e etc vs cf eg ie s t
 them cannot away apart aside together else january february march april may june july august september october november december
@@ -359,7 +372,7 @@ flush fold force fuse gather generate go govern guard guess harm heat hit host i
 match mature melt migrate mix monitor mount multiply name negotiate note notice obey observe obtain occupy offer operate oppose order originate outperform overlap override overwrite own parse partition pass penetrate persist pick play point pose possess precede predict prefer prepare present preserve press prioritise process prohibit promote prove pull push query quit
 raise range rank react realise rebuild recall recognise recommend recover reflect refuse relate remember render renew repair repeat represent reproduce request resemble reserve reset reside resist resolve respond restart restore restrict result resume retain retire retrieve reuse reveal reverse review rewrite rotate round sample save schedule scrape search secure seek
 seem sell sense shape share shift shorten shrink signal sit skip sleep solve speak speed spread stall stand stay steal stick stimulate strengthen stretch strike study submit substitute succeed suit supply surround suspend sustain swap switch synchronise synthesise tend terminate test threaten tie touch train transfer transform translate travel treat try tune
-twist undergo understand update upgrade verify violate visit vote wake walk warm warn waste watch weaken wear weigh win wrap acquire activate advance amplify arrange bypass capture crowd cultivate decompose deplete detach diffuse discharge distinguish dwarf emerge erode ferment forage fragment freeze harden hatch hydrate inform ingest ionise mimic neutralise nest nourish
+ask hand lag span count simplify sit outperform pause resume notice hear promise trick bring tune shed twist undergo understand update upgrade verify violate visit vote wake walk warm warn waste watch weaken wear weigh win wrap acquire activate advance amplify arrange bypass capture crowd cultivate decompose deplete detach diffuse discharge distinguish dwarf emerge erode ferment forage fragment freeze harden hatch hydrate inform ingest ionise mimic neutralise nest nourish
 oscillate oxidise pollinate precipitate propagate purify radiate recruit refine reinforce release ripen scatter secrete settle shed soak stabilise stack sum taste thicken tilt trap`,
 		"made took taken gave given got kept held became began known lost broke broken set put led read wrote written ran found showed shown chose chosen drove flew grew grown rose fell fallen met meant said saw seen thought built sent spent paid won wore came went gone brought bought caught taught sought fed fled shed cut hit let hurt cost left lay lain stood stuck struck swept told understood sold spoke spoken broke drew drawn ate eaten froze frozen hid hidden proved proven")
 	// alsoNoun are verbs that end compounds: "log compaction", "write amplification" come from others; these are themselves.

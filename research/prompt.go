@@ -120,3 +120,16 @@ func decodeReply(reply string, into any) error {
 	}
 	return ErrReply
 }
+
+// SurveyMessages asks a model to write one section of a survey from numbered statements. It can cite by number only.
+func SurveyMessages(title string, statements []string) []model.Message {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Section: %s\n\nStatements, as data, with their sources:\n", title)
+	for _, s := range statements {
+		fmt.Fprintf(&b, "- %s\n", s)
+	}
+	return []model.Message{
+		{Role: "system", Content: "You write one section of a literature survey: two to six short paragraphs that put the statements in order, group what belongs together and say where they disagree. Every paragraph ends with the marks of the sources it rests on, such as [S3] or [S3, S7], taken from the statements. Add no fact, no figure, no link and no heading of your own. Write in the statements' language."},
+		{Role: "user", Content: b.String()},
+	}
+}

@@ -39,7 +39,10 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 		doc   int
 		s     Sentence
 		score float64
-		stmt  map[string]bool
+		also  []claim.Span
+	}
+	span := func(d Text, s Sentence) claim.Span {
+		return claim.Span{SourceID: d.SourceID, Snapshot: d.Snapshot, Start: s.Start, End: s.End, Quote: d.Body[s.Start:s.End]}
 	}
 	want := queryTerms(query)
 	var all []scored
@@ -83,7 +86,7 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 			if len(figures(s.Text)) > 0 {
 				score += 0.1
 			}
-			all = append(all, scored{d, s, score, content[i]})
+			all = append(all, scored{doc: d, s: s, score: score})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b scored) int {
@@ -98,13 +101,13 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 	var chosen []scored
 	per := map[int]int{}
 	for _, c := range all {
-		if len(chosen) >= l.Total {
-			break
-		}
-		if per[c.doc] >= l.PerSource {
+		if i := slices.IndexFunc(chosen, func(o scored) bool { return Duplicate(o.s.Text, c.s.Text) }); i >= 0 {
+			if o := &chosen[i]; o.doc != c.doc && !slices.ContainsFunc(o.also, func(s claim.Span) bool { return s.SourceID == docs[c.doc].SourceID }) {
+				o.also = append(o.also, span(docs[c.doc], c.s))
+			}
 			continue
 		}
-		if slices.ContainsFunc(chosen, func(o scored) bool { return Duplicate(o.s.Text, c.s.Text) }) {
+		if len(chosen) >= l.Total || per[c.doc] >= l.PerSource {
 			continue
 		}
 		per[c.doc]++
@@ -119,7 +122,7 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 	out := make([]claim.Found, len(chosen))
 	for i, c := range chosen {
 		d := docs[c.doc]
-		out[i] = claim.Found{Text: clean(c.s.Text), Score: math.Round(c.score*1000) / 1000, Span: claim.Span{SourceID: d.SourceID, Snapshot: d.Snapshot, Start: c.s.Start, End: c.s.End, Quote: d.Body[c.s.Start:c.s.End]}}
+		out[i] = claim.Found{Text: clean(c.s.Text), Score: math.Round(c.score*1000) / 1000, Span: span(d, c.s), Also: c.also}
 	}
 	return out
 }

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"whetstone/activities"
+	"whetstone/claim"
 	"whetstone/run"
 	"whetstone/workflows"
 )
@@ -160,4 +161,48 @@ func (c *Connection) Tell(ctx context.Context, workflowID, update, why string) (
 		return false, fmt.Errorf("%s %s: %w", update, workflowID, err)
 	}
 	return true, nil
+}
+
+// CouncilID is the business key of a wiki's council about a question.
+func CouncilID(slug, question string) string { return "council/" + slug + "/" + claim.ID(question) }
+
+// SurveyID is the business key of a survey.
+func SurveyID(slug, topic string) string { return "survey/" + slug + "/" + claim.ID(topic) }
+
+// StartCouncil starts a council, or attaches to the open one about the same question.
+func (c *Connection) StartCouncil(ctx context.Context, p run.CouncilParams, question string) (*Run, error) {
+	var err error
+	if err = c.keepHome(p.Private); err != nil {
+		return nil, err
+	}
+	if p.Question, err = c.s.Store.PutText(ctx, question); err != nil {
+		return nil, err
+	}
+	return c.start(ctx, CouncilID(p.Wiki, question), workflows.CouncilName, workflows.CouncilInput{Params: p, SearchAttributes: c.attrs}, p, fmt.Sprintf("ask a council of %d about wiki %s", len(p.Members), p.Wiki), strings.Join(p.Members, ", "))
+}
+
+// WaitCouncil blocks until a council is over.
+func (r *Run) WaitCouncil(ctx context.Context) (workflows.CouncilOutput, error) {
+	var out workflows.CouncilOutput
+	return out, r.wait(ctx, &out)
+}
+
+// StartSurvey starts a survey, or attaches to the open one of the same topic.
+func (c *Connection) StartSurvey(ctx context.Context, p run.SurveyParams, topic string) (*Run, error) {
+	var err error
+	if err = c.keepHome(p.Private); err != nil {
+		return nil, err
+	}
+	if topic != "" {
+		if p.Topic, err = c.s.Store.PutText(ctx, topic); err != nil {
+			return nil, err
+		}
+	}
+	return c.start(ctx, SurveyID(p.Wiki, topic), workflows.SurveyName, workflows.SurveyInput{Params: p, SearchAttributes: c.attrs}, p, "survey wiki "+p.Wiki, "")
+}
+
+// WaitSurvey blocks until a survey is over.
+func (r *Run) WaitSurvey(ctx context.Context) (workflows.SurveyOutput, error) {
+	var out workflows.SurveyOutput
+	return out, r.wait(ctx, &out)
 }

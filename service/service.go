@@ -13,6 +13,8 @@ import (
 	"os"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
+
 	"whetstone"
 	"whetstone/activities"
 	"whetstone/devserver"
@@ -21,6 +23,7 @@ import (
 	"whetstone/learning"
 	"whetstone/llm"
 	"whetstone/model"
+	"whetstone/run"
 	"whetstone/spool"
 	"whetstone/store"
 )
@@ -152,6 +155,39 @@ func (s *Service) newActivities() (*activities.Activities, error) {
 		Store: s.Store, Models: s.Models, KillFile: s.Home.KillFile(), CallTimeout: timeout, Now: s.o.Now,
 		Sources: sources{s.Sources}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models,
 	})
+}
+
+// Embed brings a wiki's vectors up to date, in this process: it is repeatable and needs no Temporal. budget is in dollars.
+func (s *Service) Embed(ctx context.Context, slug, embedding string, budget float64, price *float64) (activities.EmbedPagesOut, error) {
+	w, d, cfg, err := s.OpenWiki(ctx, slug)
+	if err != nil {
+		return activities.EmbedPagesOut{}, err
+	}
+	_ = d.Close()
+	if embedding == "" {
+		embedding = cfg.Embedding
+	}
+	if embedding == "" {
+		return activities.EmbedPagesOut{}, inputError(fmt.Sprintf("no embedding model: set embedding_model in wiki.config.md, such as openai:text-embedding-3-small, or give --embedding-model; without one, %s is searched by words alone", slug))
+	}
+	acts, err := s.newActivities()
+	if err != nil {
+		return activities.EmbedPagesOut{}, err
+	}
+	settings := run.ResearchSettings{Private: w.Private, BudgetUSD: budget, Embedding: embedding}
+	if price != nil {
+		zero := 0.0
+		settings.Price, settings.PriceOut = price, &zero
+	}
+	out, err := acts.EmbedPages(ctx, activities.EmbedPagesIn{Job: activities.ResearchJob{RunID: "embed/" + slug + "/" + s.o.Now().UTC().Format("20060102T150405.000"), Wiki: slug, Settings: settings}})
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		if app.Type() == activities.TypeInput {
+			return out, inputError(app.Message())
+		}
+		return out, errors.New(app.Message())
+	}
+	return out, err
 }
 
 // Models satisfies the activities' port: clients by name, and their prices.

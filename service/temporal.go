@@ -224,6 +224,9 @@ func (c *Connection) StartWorker() (stop func(), err error) {
 	})
 	w.RegisterWorkflowWithOptions(workflows.OptimizeSkill, workflow.RegisterOptions{Name: workflows.OptimizeName})
 	w.RegisterWorkflowWithOptions(workflows.ResearchWiki, workflow.RegisterOptions{Name: workflows.ResearchName})
+	w.RegisterWorkflowWithOptions(workflows.ResearchTick, workflow.RegisterOptions{Name: workflows.TickName})
+	w.RegisterWorkflowWithOptions(workflows.Council, workflow.RegisterOptions{Name: workflows.CouncilName})
+	w.RegisterWorkflowWithOptions(workflows.Survey, workflow.RegisterOptions{Name: workflows.SurveyName})
 	w.RegisterActivity(acts)
 	if err := w.Start(); err != nil {
 		return nil, fmt.Errorf("start the worker: %w", err)

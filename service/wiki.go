@@ -17,6 +17,7 @@ import (
 	"whetstone/store"
 	"whetstone/wiki"
 	"whetstone/wiki/folder"
+	"whetstone/wiki/viewer"
 )
 
 // NewWiki says what wiki to make.
@@ -306,4 +307,46 @@ func (s *Service) FindPage(ctx context.Context, slug, name string) (claim.Page, 
 		paths = append(paths, p.Path)
 	}
 	return claim.Page{}, inputError(fmt.Sprintf("%q is the name of several pages: give one of %s", name, strings.Join(paths, ", ")))
+}
+
+// View renders a wiki's viewer into derived/viewer.html and returns its path.
+func (s *Service) View(ctx context.Context, slug string) (string, error) {
+	w, d, _, err := s.OpenWiki(ctx, slug)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = d.Close() }()
+	in := viewer.Input{Slug: w.Slug, Title: w.Title, Flavor: w.Flavor, Private: w.Private}
+	pages, err := s.Store.Pages(ctx, slug)
+	if err != nil {
+		return "", err
+	}
+	for _, p := range pages {
+		if p.State == claim.Removed {
+			continue
+		}
+		text, ok, err := d.Read(p.Path)
+		if err != nil || !ok {
+			continue
+		}
+		cs, err := s.Store.Claims(ctx, claim.Filter{Wiki: slug, PageID: p.ID})
+		if err != nil {
+			return "", err
+		}
+		in.Pages = append(in.Pages, viewer.Page{Page: p, Markdown: text, Claims: cs})
+	}
+	if in.Sources, err = s.Store.Sources(ctx, slug); err != nil {
+		return "", err
+	}
+	if in.Seeds, err = s.Store.Seeds(ctx, slug, "", 2000); err != nil {
+		return "", err
+	}
+	if in.Contradictions, err = s.Store.Contradictions(ctx, slug, ""); err != nil {
+		return "", err
+	}
+	html, err := viewer.Render(in)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(w.Root, "derived", "viewer.html"), d.Write("derived/viewer.html", string(html))
 }

@@ -146,3 +146,50 @@ func callFinishResearch(ctx workflow.Context, in activities.FinishResearchIn) (o
 	err = workflow.ExecuteActivity(quick(ctx), "FinishResearch", in).Get(ctx, &out)
 	return out, err
 }
+
+func callOpenCouncil(ctx workflow.Context, in activities.OpenCouncilIn) (out activities.OpenCouncilOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "OpenCouncil", in).Get(ctx, &out)
+	return out, err
+}
+
+// asking is an AskMember activity on its way.
+type asking struct{ f workflow.Future }
+
+func startAskMember(ctx workflow.Context, in activities.AskMemberIn) asking {
+	return asking{workflow.ExecuteActivity(fetched(ctx), "AskMember", in)}
+}
+
+func (a asking) get(ctx workflow.Context) (out activities.AskMemberOut, err error) {
+	err = a.f.Get(ctx, &out)
+	return out, err
+}
+
+func callFinishCouncil(ctx workflow.Context, in activities.FinishCouncilIn) (out activities.FinishCouncilOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "FinishCouncil", in).Get(ctx, &out)
+	return out, err
+}
+
+func callOutlineSurvey(ctx workflow.Context, in activities.OutlineSurveyIn) (out activities.OutlineSurveyOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "OutlineSurvey", in).Get(ctx, &out)
+	return out, err
+}
+
+func callWriteSection(ctx workflow.Context, in activities.WriteSectionIn) (out activities.WriteSectionOut, err error) {
+	err = workflow.ExecuteActivity(fetched(ctx), "WriteSection", in).Get(ctx, &out)
+	return out, err
+}
+
+func callFinishSurvey(ctx workflow.Context, in activities.FinishSurveyIn) (out activities.FinishSurveyOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "FinishSurvey", in).Get(ctx, &out)
+	return out, err
+}
+
+func callPickWiki(ctx workflow.Context, in activities.PickWikiIn) (out activities.PickWikiOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "PickWiki", in).Get(ctx, &out)
+	return out, err
+}
+
+func callMarkTick(ctx workflow.Context, in activities.MarkTickIn) (out activities.MarkTickOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "MarkTick", in).Get(ctx, &out)
+	return out, err
+}

@@ -9,6 +9,7 @@ import (
 	"whetstone/activities"
 	"whetstone/research"
 	"whetstone/run"
+	"whetstone/source"
 )
 
 // Names of the research workflow and of its updates. They are wire names.
@@ -41,6 +42,7 @@ type ResearchState struct {
 	Seeds     int // settled
 	Failures  int // fetches that failed for good
 	Novelties []float64
+	Outages   []Outage // of sources, in a row
 	SpentUSD  float64
 	Calls     int
 	Halted    research.Halt
@@ -48,6 +50,44 @@ type ResearchState struct {
 	Last      string
 	Paused    bool
 	Hops      int
+}
+
+// Outage counts how often in a row a source could not be reached.
+type Outage struct {
+	Fetcher string
+	Seeds   int
+}
+
+// givenUpAt is the number of seeds in a row for which a source could not be reached, after which the run goes on without
+// it: a machine without a network would wait for every seed otherwise.
+const givenUpAt = 3
+
+// givenUp reports whether a run goes on without a source.
+func (r *researching) givenUp(fetcher string) bool {
+	for _, o := range r.Outages {
+		if o.Fetcher == fetcher {
+			return o.Seeds >= givenUpAt
+		}
+	}
+	return false
+}
+
+// heard notes whether a source could be reached for a seed.
+func (r *researching) heard(fetcher string, reached bool) {
+	for i := range r.Outages {
+		if r.Outages[i].Fetcher != fetcher {
+			continue
+		}
+		if reached {
+			r.Outages[i].Seeds = 0
+		} else {
+			r.Outages[i].Seeds++
+		}
+		return
+	}
+	if !reached {
+		r.Outages = append(r.Outages, Outage{fetcher, 1})
+	}
 }
 
 // batchesPerHistory bounds a history: with sixteen seeds side by side and ten sources each, a batch has some 700 events.
@@ -199,14 +239,23 @@ type gathered struct {
 	failed  int
 	why     string
 	err     error
+	silent  []string // sources that could not be reached
+	spoke   []string // sources that could
+	skipped int      // sources that the run had given up before
 }
 
 // gather asks the sources about a seed, those that read what others find after them, and looks for claims.
 func (r *researching) gather(ctx workflow.Context, s activities.SeedRef) gathered {
 	var g gathered
-	ask := func(names []string) bool {
+	ask := func(all []string) bool {
 		var going []fetching
-		for _, n := range names {
+		var names []string
+		for _, n := range all {
+			if r.givenUp(n) {
+				g.skipped++
+				continue
+			}
+			names = append(names, n)
 			going = append(going, startFetchSeed(ctx, activities.FetchSeedIn{Job: r.job, SeedID: s.ID, Fetcher: n, Verify: s.Verify}))
 		}
 		for i, f := range going {
@@ -219,10 +268,15 @@ func (r *researching) gather(ctx workflow.Context, s activities.SeedRef) gathere
 			case out.Kind != "":
 				g.failed++
 				g.why = names[i] + ": " + out.Kind
+				if out.Kind == string(source.Unavailable) || out.Kind == string(source.Timeout) {
+					g.silent = append(g.silent, names[i])
+				}
 				if out.Retryable {
 					g.passing = true
 					g.delay = max(g.delay, out.RetryAfter)
 				}
+			default:
+				g.spoke = append(g.spoke, names[i])
 			}
 			g.docs += out.Docs
 		}
@@ -258,6 +312,9 @@ func (r *researching) split() (finders, readers []string) {
 	return finders, readers
 }
 
+// leastWaitUnreached is how long a seed waits whose sources a run has given up: longer than the run does.
+const leastWaitUnreached = longestWait + time.Minute
+
 // least and longest delay of a seed whose sources all failed.
 const (
 	leastDelay = 2 * time.Second
@@ -268,6 +325,12 @@ const (
 // that may pass.
 func (r *researching) settle(ctx workflow.Context, s activities.SeedRef, g gathered) error {
 	r.Failures += g.failed
+	for _, f := range g.spoke {
+		r.heard(f, true)
+	}
+	for _, f := range g.silent {
+		r.heard(f, false)
+	}
 	if g.stopped != "" {
 		r.halt(research.Halt(g.stopped), "")
 	}
@@ -286,7 +349,11 @@ func (r *researching) settle(ctx workflow.Context, s activities.SeedRef, g gathe
 	case r.Halted != "":
 		_, err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: "", Uncounted: true})
 		return err
-	case g.docs == 0 && g.passing:
+	case g.docs == 0 && (g.passing || g.skipped > 0):
+		// Nothing was heard, and a source that was not asked may know: the seed waits.
+		if g.why == "" {
+			g.why, g.delay = "its sources could not be reached in this run", leastWaitUnreached
+		}
 		delay := min(max(g.delay, leastDelay<<min(s.Attempts, 6)), mostDelay)
 		_, err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: g.why, Delay: delay, Attempts: s.Attempts})
 		r.Last = "a seed is delayed: " + g.why

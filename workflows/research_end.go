@@ -150,8 +150,14 @@ func (r *researching) close(ctx workflow.Context, f activities.FinishResearchOut
 }
 
 func (r *researching) result() run.ResearchResult {
+	why := r.Why
+	for _, f := range r.Settings.Fetchers {
+		if r.givenUp(f) {
+			why = joined(why, f+" could not be reached and was left out after a while")
+		}
+	}
 	return run.ResearchResult{
-		RunID: r.job.RunID, Wiki: r.in.Params.Wiki, Halted: string(r.Halted), BudgetUSD: r.Settings.BudgetUSD, WorkflowID: r.job.WorkflowID, Why: r.Why,
+		RunID: r.job.RunID, Wiki: r.in.Params.Wiki, Halted: string(r.Halted), BudgetUSD: r.Settings.BudgetUSD, WorkflowID: r.job.WorkflowID, Why: why,
 		Provider: r.Settings.Provider, Fetchers: r.Settings.Fetchers, Errors: []run.FetchError{},
 	}
 }

@@ -90,7 +90,7 @@ func codeOf(ctx context.Context, err error) int {
 		return exit.code
 	case ctx.Err() != nil:
 		return exitInterrupted
-	case errors.Is(err, service.ErrBadInput), errors.Is(err, service.ErrOtherFlags), errors.Is(err, service.ErrOpenElsewhere), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrAmbiguous):
+	case errors.Is(err, service.ErrBadInput), errors.Is(err, service.ErrOtherFlags), errors.Is(err, service.ErrOpenElsewhere), errors.Is(err, service.ErrNoSchedule), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrAmbiguous):
 		return exitUsage
 	case strings.HasPrefix(err.Error(), "unknown ") || strings.Contains(err.Error(), "arg(s)") || strings.HasPrefix(err.Error(), "required flag") ||
 		strings.HasPrefix(err.Error(), "invalid argument") || strings.HasPrefix(err.Error(), "flag needs") || strings.HasPrefix(err.Error(), "if any flags"):
@@ -136,7 +136,7 @@ func (a *app) root() *cobra.Command {
 		return usage("%s", text)
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.optimizeCmd(), a.learnCmd(), a.runsCmd(), a.skillCmd(), a.wikiCmd(), a.doctorCmd(), a.versionCmd())
+	root.AddCommand(a.optimizeCmd(), a.learnCmd(), a.runsCmd(), a.skillCmd(), a.wikiCmd(), a.scheduleCmd(), a.doctorCmd(), a.versionCmd())
 	return root
 }
 

@@ -24,7 +24,7 @@ func (a *app) wikiCmd() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.wikiInitCmd(), a.wikiListCmd(), a.wikiShowCmd(), a.wikiPageCmd(), a.wikiStatusCmd(), a.wikiDeleteCmd(), a.wikiSeedCmd(), a.wikiSeedsCmd(), a.wikiResearchCmd(), a.wikiStopCmd(), a.wikiPauseCmd(), a.wikiResumeCmd(),
-		a.wikiAskCmd(), a.wikiRelatedCmd(), a.wikiVerifyCmd())
+		a.wikiAskCmd(), a.wikiRelatedCmd(), a.wikiVerifyCmd(), a.wikiViewCmd(), a.wikiEmbedCmd(), a.wikiCouncilCmd(), a.wikiSurveyCmd())
 	return cmd
 }
 

@@ -297,18 +297,14 @@ func (a *Activities) documents(ctx context.Context, job ResearchJob, seedID stri
 				continue
 			}
 			for _, doc := range ans.Docs {
-				s, err := a.o.Store.Source(ctx, doc.SourceID)
-				if err != nil {
-					return nil, err
+				if doc.Retracted {
+					continue // a withdrawn work supports nothing
 				}
 				text, err := a.o.Store.Text(ctx, doc.Snapshot)
 				if err != nil {
 					return nil, err
 				}
-				t := research.Text{SourceID: doc.SourceID, Snapshot: doc.Snapshot, Title: s.Title, Body: text, Snippet: doc.Snippet}
-				if s.Retracted {
-					continue // a withdrawn work supports nothing
-				}
+				t := research.Text{SourceID: doc.SourceID, Snapshot: doc.Snapshot, Title: doc.Title, Body: text, Snippet: doc.Snippet}
 				if i, dup := seen[doc.SourceID]; dup {
 					if out[i].Snippet && !doc.Snippet {
 						out[i] = t

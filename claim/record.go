@@ -22,6 +22,9 @@ type Fetched struct {
 	SourceID string `json:"source"`
 	Snapshot string `json:"snapshot"`
 	Snippet  bool   `json:"snippet,omitempty"`
+	// Title and Retracted are as this fetch had them: another may know the source differently.
+	Title     string `json:"title,omitempty"`
+	Retracted bool   `json:"retracted,omitempty"`
 }
 
 // Answer is what one fetcher said to one seed.

@@ -156,20 +156,21 @@ func relevance(content, want map[string]bool, tf map[string]int, title map[strin
 	if len(content) == 0 {
 		return 0
 	}
-	query, central := 0.0, 0.0
+	query, titled, often, twice := 0.0, 0, 0, 0 // counted, and weighed once: sums of fractions depend on their order
 	for t := range content {
 		if want[t] {
 			query++
 		}
 		switch {
 		case title[t]:
-			central += 0.6
+			titled++
 		case tf[t] >= 3:
-			central += 0.5
+			often++
 		case tf[t] == 2:
-			central += 0.35
+			twice++
 		}
 	}
+	central := 0.6*float64(titled) + 0.5*float64(often) + 0.35*float64(twice)
 	q := 0.0
 	if len(want) > 0 {
 		q = query / math.Min(float64(len(want)), 3)

@@ -44,13 +44,23 @@ func (s *Store) PutDocuments(ctx context.Context, wiki string, docs []source.Doc
 			if err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO sources (id, wiki, url, title, fetcher, authors, published, snapshot, snippet, retracted, fetched_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-				ON CONFLICT (wiki, url) DO UPDATE SET title = CASE WHEN excluded.title <> '' THEN excluded.title ELSE title END, fetcher = excluded.fetcher, authors = excluded.authors, published = excluded.published,
-				snapshot = excluded.snapshot, snippet = excluded.snippet, retracted = excluded.retracted, fetched_at = excluded.fetched_at WHERE excluded.snippet <= sources.snippet`,
-				id, wiki, d.URL, d.Title, d.Fetcher, string(authors), d.Published, hash, d.Snippet, d.Retracted, now); err != nil {
+			// Several fetchers may know one source. Which of them describes it must not depend on who was faster: the thing
+			// itself before an excerpt, then the fetcher that comes first by name.
+			res, err := tx.ExecContext(ctx, `INSERT INTO sources (id, wiki, url, title, fetcher, authors, published, snapshot, snippet, retracted, fetched_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+				ON CONFLICT (wiki, url) DO UPDATE SET title = excluded.title, fetcher = excluded.fetcher, authors = excluded.authors, published = excluded.published,
+				snapshot = excluded.snapshot, snippet = excluded.snippet, retracted = excluded.retracted, fetched_at = excluded.fetched_at
+				WHERE excluded.snippet < sources.snippet OR (excluded.snippet = sources.snippet AND excluded.fetcher <= sources.fetcher)`,
+				id, wiki, d.URL, d.Title, d.Fetcher, string(authors), d.Published, hash, d.Snippet, d.Retracted, now)
+			if err != nil {
 				return err
 			}
-			out = append(out, claim.Fetched{SourceID: id, Snapshot: hash, Snippet: d.Snippet})
+			if n, _ := res.RowsAffected(); n > 0 {
+				// Pages that cite it show how it is described.
+				if _, err := tx.ExecContext(ctx, `UPDATE pages SET dirty = 1 WHERE wiki = ?1 AND id IN (SELECT page_id FROM claims WHERE source_id = ?2 UNION SELECT c.page_id FROM claim_supports s JOIN claims c ON c.id = s.claim_id WHERE s.source_id = ?2)`, wiki, id); err != nil {
+					return err
+				}
+			}
+			out = append(out, claim.Fetched{SourceID: id, Snapshot: hash, Snippet: d.Snippet, Title: d.Title, Retracted: d.Retracted})
 		}
 		return nil
 	})

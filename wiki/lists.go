@@ -60,7 +60,7 @@ func RenderSources(sources []claim.Source) string {
 	}
 	b.WriteByte('\n')
 	for _, s := range sources {
-		fmt.Fprintf(&b, "- **%d** %s, snapshot %.12s\n", s.N, SourceLink("sources.md", s), s.Snapshot)
+		fmt.Fprintf(&b, "- **%d** %s\n", s.N, SourceLink("sources.md", s))
 	}
 	return b.String()
 }

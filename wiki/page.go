@@ -115,8 +115,12 @@ func Summary(f Flavor, e Evidence) string {
 func section(k Kind, text string) int {
 	low := " " + strings.ToLower(text) + " "
 	for i, s := range k.Sections {
+		in := low
+		if s.Title == definition.Title {
+			in = low[:min(len(low), 64)] // a definition opens with what it defines
+		}
 		for _, w := range s.Words {
-			if strings.Contains(low, w) {
+			if strings.Contains(in, w) {
 				return i
 			}
 		}

@@ -23,7 +23,9 @@ const (
 type ResearchInput struct {
 	Params           run.ResearchParams
 	SearchAttributes bool
-	Carry            *ResearchState
+	// RunID names the run in the store; "" is Temporal's first run id, which a test environment does not have.
+	RunID string
+	Carry *ResearchState
 }
 
 // ResearchOutput is the run's result, with the Markdown that lets it be read in the Web UI.
@@ -112,7 +114,11 @@ type researching struct {
 func ResearchWiki(ctx workflow.Context, in ResearchInput) (ResearchOutput, error) {
 	info := workflow.GetInfo(ctx)
 	r := &researching{in: in, phase: "opening"}
-	r.job = activities.ResearchJob{RunID: info.FirstRunID, WorkflowID: info.WorkflowExecution.ID, Wiki: in.Params.Wiki}
+	if in.RunID == "" {
+		in.RunID = info.FirstRunID
+	}
+	r.in.RunID = in.RunID
+	r.job = activities.ResearchJob{RunID: in.RunID, WorkflowID: info.WorkflowExecution.ID, Wiki: in.Params.Wiki}
 	if err := r.listen(ctx); err != nil {
 		return ResearchOutput{}, err
 	}

@@ -217,7 +217,7 @@ func (a *app) needWorker(ctx context.Context, c *service.Connection, what string
 // the kill file ended 4, one that its configuration does not allow 2.
 func haltExit(halted string) error {
 	switch research.Halt(halted) {
-	case research.KillFile, research.Stopped, research.WallClock, research.Delayed, research.MaxCalls:
+	case research.KillFile, research.Stopped:
 		return &exitError{code: exitStopped}
 	case research.Disabled, research.Private:
 		return &exitError{code: exitUsage}

@@ -146,6 +146,8 @@ CREATE TABLE claim_supports (
     PRIMARY KEY (claim_id, source_id)
 ) STRICT;
 
+CREATE INDEX claim_supports_by_source ON claim_supports (source_id);
+
 CREATE TABLE contradictions (
     a   TEXT NOT NULL REFERENCES claims (id) ON DELETE CASCADE,  -- the older claim
     b   TEXT NOT NULL REFERENCES claims (id) ON DELETE CASCADE,

@@ -68,10 +68,14 @@ func graph(pages []pageView, edges map[[2]string]bool) template.HTML {
 			dx[j] += ex / d * f * d / 10
 			dy[j] += ey / d * f * d / 10
 		}
+		for i := range n { // a pull to the middle keeps parts without links in the picture
+			dx[i] += (size/2 - x[i]) * 0.06 * float64(min(n, 40)) / 10
+			dy[i] += (size/2 - y[i]) * 0.06 * float64(min(n, 40)) / 10
+		}
 		step := size / 10 * (1 - float64(round)/150)
 		for i := range n {
 			d := math.Max(math.Hypot(dx[i], dy[i]), 0.01)
-			x[i] = math.Min(size-60, math.Max(60, x[i]+dx[i]/d*math.Min(d, step)))
+			x[i] = math.Min(size-120, math.Max(120, x[i]+dx[i]/d*math.Min(d, step)))
 			y[i] = math.Min(size-30, math.Max(30, y[i]+dy[i]/d*math.Min(d, step)))
 		}
 	}

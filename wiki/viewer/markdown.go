@@ -3,9 +3,11 @@ package viewer
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"html/template"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -21,7 +23,7 @@ import (
 
 // toHTML renders a page and sanitises the result. Links to pages of the wiki become anchors, links to files below raw/
 // stay relative to the file, web addresses stay, and everything else loses its target. links lists the pages it leads to.
-func toHTML(p claim.Page, md string, pages map[string]string) (html template.HTML, links []string, err error) {
+func toHTML(p claim.Page, md string, pages map[string]string) (out template.HTML, links []string, err error) {
 	var linked []string
 	rewrite := &rewriter{from: p.Path, pages: pages, found: func(id string) { linked = append(linked, id) }}
 	g := goldmark.New(
@@ -45,7 +47,7 @@ var policy = func() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong", "del", "sup", "table", "thead", "tbody", "tr", "th", "td", "div")
 	p.AllowAttrs("href").OnElements("a")
-	p.AllowAttrs("id").Matching(bluemonday.SpaceSeparatedTokens).OnElements("li", "sup", "a")
+	p.AllowAttrs("id").Matching(identifier).OnElements("li", "sup", "a")
 	p.AllowAttrs("class").Matching(bluemonday.SpaceSeparatedTokens).OnElements("a", "div", "code", "sup")
 	p.AllowAttrs("role").Matching(bluemonday.SpaceSeparatedTokens).OnElements("a", "div")
 	p.AllowURLSchemes("http", "https")
@@ -56,6 +58,26 @@ var policy = func() *bluemonday.Policy {
 	p.AddTargetBlankToFullyQualifiedLinks(true)
 	return p
 }()
+
+// identifier is what footnotes are known by.
+var identifier = regexp.MustCompile(`^[\p{L}\p{N}_:-]+$`)
+
+// plain is what a reader sees of a page: its text without markup, footnotes and marks of footnotes. It is what the search
+// looks through.
+func plain(h template.HTML) string {
+	s := string(h)
+	if i := strings.Index(s, `<div class="footnotes"`); i >= 0 {
+		s = s[:i]
+	}
+	s = footnoteMark.ReplaceAllString(s, "")
+	s = tag.ReplaceAllString(s, " ")
+	return strings.Join(strings.Fields(html.UnescapeString(s)), " ")
+}
+
+var (
+	footnoteMark = regexp.MustCompile(`<sup id="[^"]*"><a[^>]*>[^<]*</a></sup>`)
+	tag          = regexp.MustCompile(`<[^>]*>`)
+)
 
 // rewriter gives links their targets within the file.
 type rewriter struct {

@@ -19,7 +19,7 @@ import (
 )
 
 //go:embed viewer.html.tmpl
-var page string
+var document string
 
 //go:embed viewer.css
 var style string
@@ -134,7 +134,7 @@ func Render(in Input) ([]byte, error) {
 			claims[c.ID], onPage[c.ID] = cv, p.ID
 			docs = append(docs, doc{Page: pv.ID, Claim: cv.ID, Title: p.Title, Text: c.Text})
 		}
-		docs = append(docs, doc{Page: pv.ID, Title: p.Title, Text: p.Summary + "\n" + body(p.Markdown)})
+		docs = append(docs, doc{Page: pv.ID, Title: p.Title, Text: plain(html)})
 		for _, to := range links {
 			if to != pv.ID {
 				edges[[2]string{pv.ID, to}] = true
@@ -165,7 +165,7 @@ func Render(in Input) ([]byte, error) {
 		return nil, fmt.Errorf("render the viewer: %w", err)
 	}
 	v.Index = string(index)
-	t, err := template.New("viewer").Funcs(template.FuncMap{"json": func(s string) template.JS { return template.JS(s) }}).Parse(page) //nolint:gosec // marshalled above
+	t, err := template.New("viewer").Funcs(template.FuncMap{"json": func(s string) template.JS { return template.JS(s) }}).Parse(document) //nolint:gosec // marshalled above
 	if err != nil {
 		return nil, fmt.Errorf("render the viewer: %w", err)
 	}
@@ -199,17 +199,4 @@ func viewClaim(c claim.Claim, sources map[string]claim.Source) claimView {
 		v.Verified = c.VerifiedAt.UTC().Format("2006-01-02")
 	}
 	return v
-}
-
-// body takes frontmatter and footnotes off a page: they are not what people search for.
-func body(md string) string {
-	if rest, ok := strings.CutPrefix(md, "---\n"); ok {
-		if _, b, ok := strings.Cut(rest, "\n---\n"); ok {
-			md = b
-		}
-	}
-	if i := strings.Index(md, "\n[^1]: "); i >= 0 {
-		md = md[:i]
-	}
-	return md
 }

@@ -1,0 +1,128 @@
+package viewer
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// browser starts a headless Chromium. Without one the test is skipped, unless WHETSTONE_BROWSER=required says that there
+// must be one, as CI does.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	bin := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell", "chrome"} {
+		if p, err := exec.LookPath(name); err == nil {
+			bin = p
+			break
+		}
+	}
+	if bin == "" {
+		if os.Getenv("WHETSTONE_BROWSER") == "required" {
+			t.Fatal("no Chromium on this machine")
+		}
+		t.Skip("no Chromium on this machine")
+	}
+	opts := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(bin), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
+	t.Cleanup(cancel)
+	ctx, cancelTab := chromedp.NewContext(ctx)
+	t.Cleanup(cancelTab)
+	ctx, cancelTime := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(cancelTime)
+	return ctx
+}
+
+// In a real browser: the search finds pages and claims, in English and Chinese; links lead where they say; claims show the
+// words they rest on; keys work; no script of the content runs.
+func TestTheViewerWorksInARealBrowser(t *testing.T) {
+	ctx := browser(t)
+	dialogs := 0
+	chromedp.ListenTarget(ctx, func(ev any) {
+		if _, ok := ev.(*page.EventJavascriptDialogOpening); ok {
+			dialogs++
+			go func() { _ = chromedp.Run(ctx, page.HandleJavaScriptDialog(true)) }()
+		}
+	})
+	if err := chromedp.Run(ctx, chromedp.Navigate("file://"+file(t)), chromedp.WaitVisible("#contents", chromedp.ByID)); err != nil {
+		t.Fatal(err)
+	}
+	eval := func(js string) string {
+		t.Helper()
+		var out string
+		if err := chromedp.Run(ctx, chromedp.Evaluate(`String(`+js+`)`, &out)); err != nil {
+			t.Fatalf("%s: %v", js, err)
+		}
+		return out
+	}
+	search := func(q string) string {
+		t.Helper()
+		if err := chromedp.Run(ctx, chromedp.SetValue("#search", q, chromedp.ByID), chromedp.Evaluate(`document.querySelector("#search").dispatchEvent(new Event("input"))`, nil)); err != nil {
+			t.Fatal(err)
+		}
+		return eval(`document.querySelector("#results").innerText`)
+	}
+	for q, want := range map[string]string{"zyzzyva": "Log", "election milliseconds": "Leader election", "复制": "日志复制", "一致性哈希": "日志复制", `"`: "", "<script>": ""} {
+		if got := search(q); want != "" && !strings.Contains(got, want) {
+			t.Errorf("searching for %q shows %q, not %q", q, got, want)
+		}
+	}
+	if got := search("qqqqq"); !strings.Contains(got, "Nothing found") {
+		t.Errorf("searching for nonsense shows %q", got)
+	}
+	search("zyzzyva")
+	if err := chromedp.Run(ctx, chromedp.Click("#results a", chromedp.ByQuery), chromedp.WaitVisible("#p-3", chromedp.ByID)); err != nil {
+		t.Fatalf("following what was found: %v", err)
+	}
+	if eval(`[...document.querySelectorAll(".view")].filter(v => !v.hidden).length`) != "1" {
+		t.Error("more than one view is shown")
+	}
+	// Every link inside the file leads to something that then is shown.
+	broken := eval(`[...document.querySelectorAll('a[href^="#"]')].map(a => a.getAttribute("href")).filter(h => { location.hash = h; dispatchEvent(new HashChangeEvent("hashchange")); const el = document.getElementById(decodeURIComponent(h.slice(1))); return !el || (h !== "#top" && el.getClientRects().length === 0 && el.closest(".view")?.hidden); }).join(" ")`)
+	if broken != "" {
+		t.Errorf("links that lead nowhere: %s", broken)
+	}
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`location.hash = "p-1"`, nil), chromedp.WaitVisible("#p-1 .claim", chromedp.ByQuery), chromedp.Focus("#p-1 .claim", chromedp.ByQuery), chromedp.WaitVisible("#tip", chromedp.ByID)); err != nil {
+		t.Fatalf("the span of a claim: %v", err)
+	}
+	if tip := eval(`document.querySelector("#tip").innerText`); !strings.Contains(tip, "the very words of the source") {
+		t.Errorf("the tip shows %q", tip)
+	}
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`document.activeElement.blur()`, nil), chromedp.KeyEvent("x"), chromedp.WaitVisible("#contradictions", chromedp.ByID), chromedp.KeyEvent("g"), chromedp.WaitVisible("#graph svg", chromedp.ByQuery), chromedp.KeyEvent("/")); err != nil {
+		t.Fatalf("keys: %v", err)
+	}
+	if got := eval(`document.activeElement.id`); got != "search" {
+		t.Errorf("/ focuses %q", got)
+	}
+	before := eval(`getComputedStyle(document.body).backgroundColor`)
+	if err := chromedp.Run(ctx, chromedp.KeyEvent(kb.Escape), chromedp.KeyEvent("d")); err != nil {
+		t.Fatal(err)
+	}
+	if after := eval(`getComputedStyle(document.body).backgroundColor`); after == before {
+		t.Errorf("d leaves the background %s", before)
+	}
+	if got := eval(`window.pwned`); got != "undefined" || dialogs > 0 {
+		t.Errorf("a script of the content ran: %s, %d dialogs", got, dialogs)
+	}
+	// Even markup that got past the sanitiser would find the policy closed.
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`{ const s = document.createElement("div"); s.innerHTML = '<img src="x" onerror="window.pwned=3">'; document.body.append(s); }`, nil), chromedp.Sleep(300*time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if got := eval(`window.pwned`); got != "undefined" {
+		t.Errorf("an inline handler ran: %s", got)
+	}
+	if dir := os.Getenv("WHETSTONE_SCREENSHOTS"); dir != "" {
+		var shot []byte
+		if err := chromedp.Run(ctx, chromedp.Evaluate(`location.hash = "p-1"`, nil), chromedp.FullScreenshot(&shot, 90)); err == nil {
+			_ = os.WriteFile(dir+"/viewer.png", shot, 0o600)
+		}
+	}
+}

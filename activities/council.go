@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"whetstone/claim"
@@ -85,7 +86,8 @@ func (a *Activities) OpenCouncil(ctx context.Context, in OpenCouncilIn) (OpenCou
 		return OpenCouncilOut{}, err
 	}
 	for _, m := range append(slices.Clone(in.Job.Params.Members), in.Job.Params.Chair) {
-		if _, err := a.provider(run.ResearchParams{Provider: m, Price: in.Job.Params.Price}, cfg); err != nil {
+		// A member without a key fails like one that does not answer; one that must not be asked ends the council.
+		if _, err := a.choose(run.ResearchParams{Provider: m, Price: in.Job.Params.Price}, cfg); err != nil {
 			return OpenCouncilOut{}, err
 		}
 	}
@@ -138,6 +140,11 @@ func (a *Activities) askMember(ctx context.Context, in AskMemberIn) (string, err
 	ref, err := model.ParseRef(in.Member)
 	if err != nil {
 		return "", InputError("%w", err)
+	}
+	if ref.Provider != model.Offline {
+		if _, err := a.models(in.Job.Params.Private).Client(ref); err != nil {
+			return "", fmt.Errorf("%w: %w", errNoAnswer, err)
+		}
 	}
 	c := call{job: in.Job.job(), ref: ref, stage: "council", site: in.Phase + "/" + in.Member, private: in.Job.Params.Private, req: model.Request{Ref: ref, Stage: "council", MaxTokens: councilTokens}}
 	switch in.Phase {
@@ -232,9 +239,25 @@ func (a *Activities) councilEvidence(ctx context.Context, slug, question string)
 	}
 	var out []string
 	for _, h := range hits {
-		if h.What == "claim" && len(out) < councilEvidence {
-			out = append(out, h.Text)
+		id, isClaim := strings.CutPrefix(h.Ref, "claim:")
+		if !isClaim || len(out) == councilEvidence {
+			continue
 		}
+		text := h.Text
+		cs, err := a.o.Store.ClaimsByID(ctx, []string{id})
+		if err != nil {
+			return nil, err
+		}
+		if len(cs) == 1 && len(cs[0].Contradicts) > 0 {
+			against, err := a.o.Store.ClaimsByID(ctx, cs[0].Contradicts[:1])
+			if err != nil {
+				return nil, err
+			}
+			if len(against) == 1 {
+				text += " (the wiki also states against it: " + against[0].Text + ")"
+			}
+		}
+		out = append(out, text)
 	}
 	return out, nil
 }

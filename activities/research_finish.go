@@ -2,11 +2,16 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"go.temporal.io/sdk/temporal"
 
 	"whetstone/claim"
 	"whetstone/report"
+	"whetstone/research"
 	"whetstone/run"
 	"whetstone/wiki"
 	"whetstone/wiki/folder"
@@ -25,7 +30,12 @@ func (a *Activities) FinishResearch(ctx context.Context, in FinishResearchIn) (F
 		return FinishResearchOut{}, err
 	}
 	if err := a.writeLists(ctx, w); err != nil {
-		return FinishResearchOut{}, err
+		var app *temporal.ApplicationError
+		if !errors.As(err, &app) {
+			return FinishResearchOut{}, err
+		}
+		// The run ends with what it has; the reason is told.
+		r.Why = joined(r.Why, app.Message())
 	}
 	spent, calls, err := a.o.Store.Spent(ctx, in.Job.RunID)
 	if err != nil {
@@ -45,6 +55,9 @@ func (a *Activities) FinishResearch(ctx context.Context, in FinishResearchIn) (F
 	errs, err := a.o.Store.FetchErrors(ctx, in.Job.RunID)
 	if err != nil {
 		return FinishResearchOut{}, err
+	}
+	if r.Halted == string(research.QueueEmpty) && counts.Failed > 0 {
+		r.Why = joined(r.Why, fmt.Sprintf("%d seed(s) failed: see `starter wiki seeds %s --status failed`, try them again with `starter wiki seeds %s --retry`", counts.Failed, w.Slug, w.Slug))
 	}
 	r.Errors = []run.FetchError{}
 	for _, e := range errs {
@@ -99,9 +112,43 @@ func (s *Shelf) WriteLists(ctx context.Context, d *folder.Dir, w claim.Wiki) err
 	for _, f := range []struct{ name, text string }{
 		{"index.md", wiki.RenderIndex(w.Title, wiki.FlavorOf(w.Flavor), pages)}, {"sources.md", wiki.RenderSources(sources)}, {"logs/research.md", wiki.RenderLog(seeds, paths)},
 	} {
-		if err := d.Write(f.name, f.text); err != nil {
+		if err := s.placeList(ctx, d, w.Slug, f.name, f.text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// placeList writes a list like a page: what a person added to it stays.
+func (s *Shelf) placeList(ctx context.Context, d *folder.Dir, slug, name, text string) error {
+	generated, err := s.store.ListGenerated(ctx, slug, name)
+	if err != nil {
+		return err
+	}
+	base := ""
+	if generated != "" {
+		if base, err = s.store.Text(ctx, generated); err != nil {
+			return err
+		}
+	} else if old, ok, rerr := d.Read(name); rerr == nil && ok && (old == wiki.RenderSources(nil) || old == wiki.RenderLog(nil, nil) || strings.HasSuffix(old, "\nNo pages yet.\n")) {
+		generated, base = claim.Hash(old), old // the scaffold's
+	}
+	if _, err := s.store.PutText(ctx, text); err != nil {
+		return err
+	}
+	placed, err := d.Place(claim.Page{Path: name, Generated: generated}, base, text, func(hash string) bool {
+		ok, err := s.store.HasText(ctx, hash)
+		return err == nil && ok
+	})
+	if err != nil {
+		return fileError(err)
+	}
+	return s.store.SetListGenerated(ctx, slug, name, placed.Generated)
+}
+
+func joined(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + "; " + b
 }

@@ -161,9 +161,25 @@ func (a *Activities) settings(p run.ResearchParams, cfg wiki.Config) (s run.Rese
 	return s, "", "", err
 }
 
-// provider chooses the model: the person's, the configuration's, or the one whose key is there. A private wiki falls back
-// to none where nobody chose, and refuses one that leaves the machine where somebody did.
+// provider chooses the model and checks that it can be asked.
 func (a *Activities) provider(p run.ResearchParams, cfg wiki.Config) (string, error) {
+	name, err := a.choose(p, cfg)
+	if err != nil || name == model.Offline {
+		return name, err
+	}
+	ref, err := model.ParseRef(name)
+	if err == nil {
+		_, err = a.models(cfg.Private).Client(ref)
+	}
+	if err != nil {
+		return "", InputError("%w", err)
+	}
+	return name, nil
+}
+
+// choose names the model: the person's, the configuration's, or the one whose key is there. A private wiki falls back
+// to none where nobody chose, and refuses one that leaves the machine where somebody did.
+func (a *Activities) choose(p run.ResearchParams, cfg wiki.Config) (string, error) {
 	name, chosen := p.Provider, true
 	if name == "" {
 		name = cfg.Model
@@ -186,9 +202,6 @@ func (a *Activities) provider(p run.ResearchParams, cfg wiki.Config) (string, er
 	}
 	if ref.Provider == model.Offline {
 		return model.Offline, nil
-	}
-	if _, err := a.models(cfg.Private).Client(ref); err != nil {
-		return "", InputError("use %s: %w", ref, err)
 	}
 	if p.Price == nil {
 		if _, err := a.o.Models.Price(ref); err != nil {

@@ -2,9 +2,11 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"whetstone/claim"
@@ -28,7 +30,7 @@ func NewShelf(store Store, now func() time.Time) *Shelf { return &Shelf{store, n
 func (s *Shelf) SyncPages(ctx context.Context, d *folder.Dir, slug string) error {
 	files, err := d.Pages()
 	if err != nil {
-		return err
+		return fileError(err)
 	}
 	pages, err := s.store.Pages(ctx, slug)
 	if err != nil {
@@ -49,8 +51,7 @@ func (s *Shelf) SyncPages(ctx context.Context, d *folder.Dir, slug string) error
 				return err
 			}
 		case p.Generated != "" && p.State != claim.Removed:
-			p.State = claim.Removed
-			if err := s.store.PlacedPage(ctx, p, ""); err != nil {
+			if err := s.store.RemovePage(ctx, p.ID); err != nil {
 				return err
 			}
 		}
@@ -63,7 +64,7 @@ func (s *Shelf) SyncPages(ctx context.Context, d *folder.Dir, slug string) error
 		if err != nil || !ok {
 			continue // too large or not readable: not ours to judge
 		}
-		p := claim.Page{ID: claim.ID(slug, "file", f), Wiki: slug, Path: f, Kind: path.Base(path.Dir(f)), Title: pageTitle(text, f), Key: "file:" + f, Origin: claim.ByPerson, State: claim.Live, Disk: claim.Hash(text)}
+		p := claim.Page{ID: claim.ID(slug, "file", f), Wiki: slug, Path: f, Kind: path.Base(path.Dir(f)), Title: pageTitle(text, f), Key: s.keyOf(ctx, slug, text, f), Origin: claim.ByPerson, State: claim.Live, Disk: claim.Hash(text)}
 		p.Summary = firstParagraph(text)
 		p.UpdatedAt = s.now()
 		if err := s.store.PutPage(ctx, p); err != nil {
@@ -76,16 +77,33 @@ func (s *Shelf) SyncPages(ctx context.Context, d *folder.Dir, slug string) error
 	return nil
 }
 
+// keyOf is the topic of a page that is found in the folder: one that research made elsewhere, as in a cloned project, keeps
+// its topic, so that it has no twin; a person's own page is known by its file.
+func (s *Shelf) keyOf(ctx context.Context, slug, text, file string) string {
+	if head, _, ok := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n"); ok && strings.Contains("\n"+head+"\n", "\norigin: research\n") {
+		key := claim.Key(pageTitle(text, file))
+		if _, taken, err := s.store.PageByKey(ctx, slug, key); err == nil && !taken && key != "" {
+			return key
+		}
+	}
+	return "file:" + file
+}
+
 func pageTitle(text, file string) string {
 	for _, l := range strings.Split(text, "\n") {
 		if t, ok := strings.CutPrefix(l, "# "); ok {
-			return strings.TrimSpace(t)
+			return oneLine(t, 200)
 		}
 	}
 	return strings.TrimSuffix(path.Base(file), ".md")
 }
 
 func firstParagraph(text string) string {
+	if rest, ok := strings.CutPrefix(text, "---\n"); ok {
+		if _, body, ok := strings.Cut(rest, "\n---\n"); ok {
+			text = body
+		}
+	}
 	for _, first := range research.Sentences(text) {
 		return first.Text
 	}
@@ -149,7 +167,7 @@ func (s *Shelf) Place(ctx context.Context, d *folder.Dir, p claim.Page, summary,
 		return ok
 	})
 	if err != nil {
-		return err
+		return fileError(err)
 	}
 	if lookup != nil {
 		return lookup
@@ -169,6 +187,14 @@ func (s *Shelf) Place(ctx context.Context, d *folder.Dir, p claim.Page, summary,
 		}
 	}
 	return s.store.PlacedPage(ctx, p, now)
+}
+
+// fileError says that a person has to mend something in the wiki's folder: trying again helps only where the disk is full.
+func fileError(err error) error {
+	if err == nil || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return err
+	}
+	return InputError("%w: put that right and run the command again; nothing is lost", err)
 }
 
 // Evidence gathers all that a page is rendered from.

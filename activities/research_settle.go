@@ -106,6 +106,7 @@ func (a *Activities) compare(ctx context.Context, in SettleSeedIn, seed claim.Se
 	}
 	x.Seed.Novelty, x.Seed.New, x.Seed.Supports, x.Seed.Conflicts = &novelty, len(x.Claims), len(x.Supports), len(x.Contradictions)
 	if len(x.Claims) == 0 && !exists {
+		novelty = 0 // whatever the window holds: it brought nothing
 		x.Seed.Why = fmt.Sprintf("nothing new: the wiki states all %d claim(s) already", len(found))
 		return x, nil
 	}

@@ -257,6 +257,23 @@ func (a *Activities) FinishSurvey(ctx context.Context, in FinishSurveyIn) (Finis
 		}
 		sections = append(sections, sec)
 	}
+	disagreements, err := a.disagreements(ctx, w.Slug, in.Pages)
+	if err != nil {
+		return FinishSurveyOut{}, err
+	}
+	if len(disagreements.Parts) > 0 {
+		sections = append(sections, disagreements)
+	}
+	pages, err := a.o.Store.Pages(ctx, w.Slug)
+	if err != nil {
+		return FinishSurveyOut{}, err
+	}
+	left := 0
+	for _, pg := range pages {
+		if pg.State != claim.Removed && pg.Origin == claim.ByResearch && !slices.Contains(in.Pages, pg.ID) {
+			left++
+		}
+	}
 	sources, err := a.o.Store.Sources(ctx, w.Slug)
 	if err != nil {
 		return FinishSurveyOut{}, err
@@ -269,7 +286,7 @@ func (a *Activities) FinishSurvey(ctx context.Context, in FinishSurveyIn) (Finis
 	}
 	heading := "Survey: " + title(topic)
 	path := "wiki/survey/" + wiki.Slug(topic) + ".md"
-	text, citations := wiki.RenderSurvey(heading, path, sections, sources)
+	text, citations := wiki.RenderSurvey(heading, path, sections, sources, left)
 	r := run.SurveyResult{RunID: in.Job.RunID, WorkflowID: in.Job.WorkflowID, Wiki: w.Slug, Sections: len(sections), Citations: citations, Dropped: in.Dropped, Stopped: in.Stopped, Provider: p.Provider, BudgetUSD: p.BudgetUSD}
 	spent, calls, err := a.o.Store.Spent(ctx, in.Job.RunID)
 	if err != nil {
@@ -285,4 +302,32 @@ func (a *Activities) FinishSurvey(ctx context.Context, in FinishSurveyIn) (Finis
 		}
 	}
 	return FinishSurveyOut{Result: r, Markdown: text}, a.o.Store.EndResearch(ctx, in.Job.RunID, orDone(in.Stopped), r)
+}
+
+// disagreements lists where the sources of the surveyed pages contradict each other.
+func (a *Activities) disagreements(ctx context.Context, slug string, pages []string) (wiki.SurveySection, error) {
+	sec := wiki.SurveySection{Title: "Where the sources disagree"}
+	pairs, err := a.o.Store.Contradictions(ctx, slug, "")
+	if err != nil {
+		return sec, err
+	}
+	for _, pair := range pairs {
+		cs, err := a.o.Store.ClaimsByID(ctx, []string{pair.A, pair.B})
+		if err != nil {
+			return sec, err
+		}
+		if len(cs) != 2 || cs[0].Unsupported || cs[1].Unsupported || !slices.Contains(pages, cs[0].PageID) && !slices.Contains(pages, cs[1].PageID) {
+			continue
+		}
+		part := wiki.SurveyPart{Text: cs[0].Text + " Against it: " + cs[1].Text}
+		for _, c := range cs {
+			src, err := a.o.Store.Source(ctx, c.Span.SourceID)
+			if err != nil {
+				return sec, err
+			}
+			part.Sources = append(part.Sources, src.N)
+		}
+		sec.Parts = append(sec.Parts, part)
+	}
+	return sec, nil
 }

@@ -75,6 +75,9 @@ type Wikis interface {
 	PlacedPage(ctx context.Context, p claim.Page, text string) error
 	DirtyPages(ctx context.Context, wiki string) ([]claim.Page, error)
 	DropPage(ctx context.Context, id string) error
+	RemovePage(ctx context.Context, id string) error
+	ListGenerated(ctx context.Context, wiki, name string) (hash string, err error)
+	SetListGenerated(ctx context.Context, wiki, name, hash string) error
 	HasText(ctx context.Context, hash string) (bool, error)
 
 	BeginResearch(ctx context.Context, id, wiki, workflowID, kind string, params any, at time.Time) error

@@ -137,8 +137,8 @@ func (c custom) Fetch(ctx context.Context, q source.Query) ([]source.Document, e
 			cmd.Env = append(cmd.Env, k+"="+v)
 		}
 	}
-	out := &capped{most: maxBody}
-	cmd.Stdout = out
+	out, complaint := &capped{most: maxBody}, &capped{most: 4 << 10}
+	cmd.Stdout, cmd.Stderr = out, complaint
 	ownGroup(cmd)
 	cmd.WaitDelay = 2 * time.Second
 	err = cmd.Run()
@@ -150,11 +150,16 @@ func (c custom) Fetch(ctx context.Context, q source.Query) ([]source.Document, e
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, source.Errorf(source.Unavailable, c.name, "it failed: %s", scrub(err.Error(), ""))
+		// What an executable says once it says again: another try is a person's to make.
+		e := source.Errorf(source.Unavailable, c.name, "it failed (%s): %s", err, scrub(complaint.buf.String(), ""))
+		e.Final = true
+		return nil, e
 	}
 	var a customAnswer
 	if err := json.Unmarshal(out.buf.Bytes(), &a); err != nil {
-		return nil, source.Errorf(source.Malformed, c.name, "it did not print the JSON that docs/research.md asks for")
+		e := source.Errorf(source.Malformed, c.name, `it did not print {"documents": [{"url", "title", "text"}]} or {"error": {"kind", "message"}}`)
+		e.Final = true
+		return nil, e
 	}
 	if a.Error != nil {
 		e := source.Errorf(source.Unavailable, c.name, "%s", scrub(a.Error.Message, ""))
@@ -187,6 +192,7 @@ type capped struct {
 func (c *capped) Write(p []byte) (int, error) {
 	if c.buf.Len()+len(p) > c.most {
 		c.over = true
+		c.buf.Write(p[:max(0, c.most-c.buf.Len())])
 		return 0, errors.New("too much output")
 	}
 	return c.buf.Write(p)

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
+	"math"
 	"net/url"
 	"os"
 	"os/exec"
@@ -33,29 +35,75 @@ const (
 func (local) Declare() source.Declaration { return source.Declaration{Name: "local"} }
 
 func (local) Fetch(ctx context.Context, q source.Query) ([]source.Document, error) {
-	type scored struct {
-		doc   source.Document
-		score float64
-	}
-	want := words.Content(q.Text)
-	var all []scored
+	var docs []source.Document
 	var first error
+	skipped := &skips{}
 	files := 0
 	for i, p := range q.Paths {
 		prefix, root := "file:", p
 		if i == 0 {
 			prefix, root = "file:raw/", filepath.Join(p, "raw")
 		}
-		docs, n, err := readTree(ctx, root, prefix, i > 0, maxFiles-files)
+		got, n, err := readTree(ctx, root, prefix, i > 0, maxFiles-files, skipped)
 		files += n
 		if err != nil && first == nil {
 			first = err
 		}
-		for _, d := range docs {
-			score := overlap(want, d)
-			if len(want) == 0 || score > 0 {
-				all = append(all, scored{d, score})
+		docs = append(docs, got...)
+	}
+	if first == nil {
+		first = skipped.err()
+	}
+	return best(q, docs), first
+}
+
+// best ranks documents by BM25 over their text, titles counted four times: in a folder about one subject it is the rare word
+// of a question that tells.
+func best(q source.Query, docs []source.Document) []source.Document {
+	want := words.Content(q.Text)
+	type scored struct {
+		doc   source.Document
+		score float64
+	}
+	tf := make([]map[string]int, len(docs))
+	df := map[string]int{}
+	total := 0
+	length := make([]int, len(docs))
+	for i, d := range docs {
+		tf[i] = map[string]int{}
+		for _, t := range words.Tokens(d.Text) {
+			length[i]++
+			if want[t] {
+				tf[i][t]++
 			}
+		}
+		for _, t := range words.Tokens(d.Title) {
+			if want[t] {
+				tf[i][t] += 4
+			}
+		}
+		for t := range tf[i] {
+			df[t]++
+		}
+		total += length[i]
+	}
+	average := math.Max(float64(total)/math.Max(float64(len(docs)), 1), 1)
+	terms := slices.Sorted(maps.Keys(want)) // in order: sums of fractions depend on it
+	var all []scored
+	for i, d := range docs {
+		score, met := 0.0, 0
+		for _, t := range terms {
+			n := float64(tf[i][t])
+			if n == 0 {
+				continue
+			}
+			met++
+			idf := math.Log(1 + (float64(len(docs))-float64(df[t])+0.5)/(float64(df[t])+0.5))
+			score += idf * n * 2.2 / (n + 1.2*(0.25+0.75*float64(length[i])/average))
+		}
+		// One common word of a long question is no answer to it.
+		if len(want) == 0 || met > 0 && (met > 1 || len(want) < 3) {
+			all = append(all, scored{d, score})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b scored) int {
@@ -68,32 +116,38 @@ func (local) Fetch(ctx context.Context, q source.Query) ([]source.Document, erro
 		}
 		out = append(out, s.doc)
 	}
-	return out, first
+	return out
 }
 
-// overlap is the share of the question's words that a document has, those in its title twice.
-func overlap(want map[string]bool, d source.Document) float64 {
-	if len(want) == 0 {
-		return 0
-	}
-	body, title := words.Content(d.Text), words.Content(d.Title)
-	n := 0.0
-	for t := range want {
-		if body[t] {
-			n++
-		}
-		if title[t] {
-			n++
-		}
-	}
-	// One common word of a long question is no answer to it.
-	if n < 2 && len(want) >= 3 {
-		return 0
-	}
-	return n / float64(len(want))
+// skips are the files that could not be read, with why: what a person put into raw/ is never passed over in silence.
+type skips struct {
+	names []string
+	big   bool
 }
 
-func readTree(ctx context.Context, root, prefix string, outside bool, most int) ([]source.Document, int, error) {
+func (s *skips) add(name, why string, big bool) {
+	if len(s.names) < 5 {
+		s.names = append(s.names, name+" ("+why+")")
+	} else if len(s.names) == 5 {
+		s.names = append(s.names, "and more")
+	}
+	s.big = s.big || big
+}
+
+func (s *skips) err() error {
+	if len(s.names) == 0 {
+		return nil
+	}
+	kind := source.Malformed
+	if s.big {
+		kind = source.TooLarge
+	}
+	e := source.Errorf(kind, "local", "left out: %s", strings.Join(s.names, ", "))
+	e.Final = true
+	return e
+}
+
+func readTree(ctx context.Context, root, prefix string, outside bool, most int, skipped *skips) ([]source.Document, int, error) {
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		if outside {
@@ -110,7 +164,7 @@ func readTree(ctx context.Context, root, prefix string, outside bool, most int) 
 			return nil, 0, source.Errorf(source.Unavailable, "local", "%s can not be read", filepath.Base(root))
 		}
 		defer func() { _ = dir.Close() }()
-		d, ok := readFile(ctx, dir, filepath.Base(root), prefix)
+		d, ok := readFile(ctx, dir, filepath.Base(root), prefix, skipped)
 		if !ok {
 			return nil, 1, source.Errorf(source.Malformed, "local", "%s is no text that can be read", filepath.Base(root))
 		}
@@ -137,13 +191,16 @@ func readTree(ctx context.Context, root, prefix string, outside bool, most int) 
 			}
 			return nil
 		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			skipped.add(path, "a symbolic link", false)
+		}
 		if !e.Type().IsRegular() {
 			return nil
 		}
 		if n++; n > most {
 			return fs.SkipAll
 		}
-		if d, ok := readFile(ctx, dir, path, prefix); ok {
+		if d, ok := readFile(ctx, dir, path, prefix, skipped); ok {
 			out = append(out, d)
 		}
 		return nil
@@ -154,7 +211,7 @@ func readTree(ctx context.Context, root, prefix string, outside bool, most int) 
 	return out, n, nil
 }
 
-func readFile(ctx context.Context, dir *os.Root, path, prefix string) (source.Document, bool) {
+func readFile(ctx context.Context, dir *os.Root, path, prefix string, skipped *skips) (source.Document, bool) {
 	d := source.Document{URL: prefix + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), Title: filepath.Base(path), Fetcher: "local"}
 	ext := strings.ToLower(filepath.Ext(path))
 	switch ext {
@@ -164,11 +221,13 @@ func readFile(ctx context.Context, dir *os.Root, path, prefix string) (source.Do
 	}
 	f, err := dir.Open(path)
 	if err != nil {
+		skipped.add(path, "it can not be opened", false)
 		return d, false
 	}
 	defer func() { _ = f.Close() }()
 	b, err := io.ReadAll(io.LimitReader(f, localLimits+1))
 	if err != nil || len(b) > localLimits {
+		skipped.add(path, "larger than 8 MiB", true)
 		return d, false
 	}
 	switch ext {
@@ -182,11 +241,15 @@ func readFile(ctx context.Context, dir *os.Root, path, prefix string) (source.Do
 	case ".pdf":
 		text, err := pdfText(ctx, b)
 		if err != nil {
+			skipped.add(path, "a PDF that pdftotext does not read, or there is no pdftotext", false)
 			return d, false
 		}
 		d.Text = text
 	default:
 		if !utf8.Valid(b) || bytes.IndexByte(b, 0) >= 0 {
+			if ext != "" {
+				skipped.add(path, "not UTF-8 text", false)
+			}
 			return d, false
 		}
 		d.Text = strings.TrimPrefix(string(b), "\ufeff")

@@ -309,8 +309,9 @@ func TestLocalFilesAreReadWithinTheirFolder(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	docs, err := local{}.Fetch(t.Context(), source.Query{Text: "Raft leader", Paths: []string{dir}, Limit: 10})
-	if err != nil {
-		t.Fatal(err)
+	// What could not be read is told beside what could.
+	if e, ok := source.AsError(err); !ok || e.Kind != source.Malformed || e.Retryable() || !strings.Contains(err.Error(), "binary.md") || !strings.Contains(err.Error(), "link.md") {
+		t.Errorf("skipped files: %v", err)
 	}
 	var got []string
 	for _, d := range docs {

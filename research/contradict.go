@@ -175,8 +175,14 @@ var limbEnd = words.Set(strings.Fields("the a an is are was were has have had it
 // (cosine), or for nearly all of the shorter claim's words in the longer one.
 func SameMatter(a, b Statement) bool {
 	shared := sharedCount(a.content, b.content)
-	if shared < 2 {
-		return false
+	same := shared > 0 && shared == len(a.content) && shared == len(b.content)
+	switch {
+	case (len(a.version) > 0) != (len(b.version) > 0), (a.poles["extreme"] != 0) != (b.poles["extreme"] != 0):
+		return false // one speaks of a version, or of a limit, and the other does not
+	case same:
+		return true
+	case shared < 3 && float64(shared)/float64(max(len(a.content), len(b.content))) < 0.75:
+		return false // a short claim has its subject in few words: each of them counts
 	}
 	cosine := float64(shared) / math.Sqrt(float64(len(a.content)*len(b.content)))
 	contained := float64(shared) / float64(min(len(a.content), len(b.content)))
@@ -199,6 +205,9 @@ func sameSubject(a, b Statement) bool {
 	least := min(len(a.content), len(b.content))
 	if least == 0 || shared == 0 {
 		return false
+	}
+	if shared == len(a.content) && shared == len(b.content) {
+		return true
 	}
 	overlap := float64(shared) / float64(least)
 	named := sharedNames(a, b)
@@ -409,10 +418,9 @@ func frame(a, b []string) float64 {
 	cur := make([]int, len(b)+1)
 	for i := range a {
 		for j := range b {
-			switch {
-			case a[i] == b[j]:
+			if a[i] == b[j] {
 				cur[j+1] = prev[j] + 1
-			default:
+			} else {
 				cur[j+1] = max(prev[j+1], cur[j])
 			}
 		}
@@ -441,9 +449,15 @@ func versions(text string) []string {
 			}
 		}
 	}
+	// Numbers that name one of several: group 1, node 3, a five-server cluster.
+	for _, m := range numberedRE.FindAllStringSubmatch(strings.ToLower(text), -1) {
+		out = append(out, strings.Join(strings.Fields(m[0]), " "))
+	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+var numberedRE = regexp.MustCompile(`\b(?:group|number|node|server|step|layer|level|type|class|phase|stage|chapter|case|option|shard|replica|region|zone|channel|method|algorithm|variant|model|series|mode) \d+\b|\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten)-(?:server|node|core|way|level|layer|stage|phase|year|day|bit|byte|member|region|party|tier)\b`)
 
 // calendar and unitWord say when and how much, never what about.
 var calendar = words.Set(words.Tokens("january february march april may june july august september october november december monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter utc"))

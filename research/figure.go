@@ -125,16 +125,31 @@ var (
 	cjkNumRE = regexp.MustCompile(`[一二两三四五六七八九十]+`)
 	approxRE = regexp.MustCompile(`(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.|over|more than|up to|at least|at most|close to|just under|just over|an estimated|~|≈|约|大约|近|将近|超过|左右)\s*(?:[$€£¥]\s*)?$`)
 	boundRE  = regexp.MustCompile(`(?:patients|people|adults|children|men|women|users|customers|aged|those|companies|files|inputs|values|nodes|clusters)[a-z ]{0,12}(?:over|under|above|below|older than|younger than|larger than|smaller than|more than|fewer than)\s*$`)
-	clockRE  = regexp.MustCompile(`\b([01]?\d|2[0-3]):([0-5]\d)\b`)
-	unitRE   = regexp.MustCompile(`^[\s-]*(个百分点|元人民币|[a-zµμ°%℃℉]+[²³23]?(?:/[a-z]+)?|[\p{Han}]{1,4})`)
-	phrases  = []struct {
+	// 当...时: what stands in between is the condition.
+	hanCondition = regexp.MustCompile(`^[^，。；,;]{0,24}时[，,]`)
+	everyRE      = regexp.MustCompile(`(?:every|each|per)\s+$`)
+	clockRE      = regexp.MustCompile(`\b([01]?\d|2[0-3]):([0-5]\d)\b`)
+	unitRE       = regexp.MustCompile(`^[\s-]*(个百分点|元人民币|[a-zµμ°%℃℉]+[²³23]?(?:/[a-z]+)?|[\p{Han}]{1,4})`)
+	phrases      = []struct {
 		text  string
 		value float64
 		dim   string
 	}{
-		{"one in two", 50, "percent"}, {"one in three", 100.0 / 3, "percent"}, {"one in four", 25, "percent"}, {"one in five", 20, "percent"}, {"one in ten", 10, "percent"},
-		{"in half", 50, "percent"}, {"by half", 50, "percent"}, {"one half", 50, "percent"}, {"half of", 50, "percent"}, {"a quarter of", 25, "percent"}, {"a third of", 100.0 / 3, "percent"}, {"two thirds of", 200.0 / 3, "percent"}, {"three quarters of", 75, "percent"},
-		{"一半", 50, "percent"}, {"halved", 50, "percent"},
+		{"one in two", 50, "percent"},
+		{"one in three", 100.0 / 3, "percent"},
+		{"one in four", 25, "percent"},
+		{"one in five", 20, "percent"},
+		{"one in ten", 10, "percent"},
+		{"in half", 50, "percent"},
+		{"by half", 50, "percent"},
+		{"one half", 50, "percent"},
+		{"half of", 50, "percent"},
+		{"a quarter of", 25, "percent"},
+		{"a third of", 100.0 / 3, "percent"},
+		{"two thirds of", 200.0 / 3, "percent"},
+		{"three quarters of", 75, "percent"},
+		{"一半", 50, "percent"},
+		{"halved", 50, "percent"},
 	}
 )
 
@@ -165,9 +180,7 @@ func figures(text string) []figure {
 			continue
 		}
 		raw := s[m[0]:m[1]]
-		if strings.HasPrefix(raw, "–") {
-			raw = raw[len("–"):]
-		}
+		raw = strings.TrimPrefix(raw, "–")
 		raw = strings.TrimRight(raw, ",.")
 		if strings.Count(raw, ".") > 1 {
 			continue // a version
@@ -183,6 +196,7 @@ func figures(text string) []figure {
 			f.places = -trailingZeros(raw)
 		}
 		f.finish(s)
+		f.rhythm(s)
 		mark(m[0], f.end)
 		out = append(out, f)
 	}
@@ -193,6 +207,7 @@ func figures(text string) []figure {
 		}
 		f := figure{value: v, at: m[0], end: m[1]}
 		f.finish(s)
+		f.rhythm(s)
 		if ordinals[s[m[0]:m[1]]] {
 			f.dim = "ordinal"
 		}
@@ -255,7 +270,7 @@ func numberWord(w string) (float64, bool) {
 // finish reads what stands around a number: approximation before it, scale and unit behind it.
 func (f *figure) finish(s string) {
 	f.approx = approxRE.MatchString(s[:f.at])
-	f.bound = boundRE.MatchString(s[:f.at])
+	f.bound = boundRE.MatchString(s[:f.at]) || hanCondition.MatchString(s[f.at:]) && strings.Contains(s[:f.at], "当")
 	lead := strings.TrimRight(s[:f.at], " ")
 	for sign, dim := range map[string]string{"$": "usd", "€": "eur", "£": "gbp", "¥": "cny"} {
 		if strings.HasSuffix(lead, sign) {
@@ -316,6 +331,13 @@ func (f *figure) finish(s string) {
 	}
 	if f.dim == "" {
 		f.dim = countedThing(rest)
+	}
+}
+
+// rhythm makes how often another dimension than how long: every forty minutes, in 310 milliseconds.
+func (f *figure) rhythm(s string) {
+	if f.dim == "time" && everyRE.MatchString(s[:f.at]) {
+		f.dim = "interval"
 	}
 }
 

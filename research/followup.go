@@ -127,6 +127,14 @@ func englishPhrases(text string) []phrase {
 	flush := func(next string) {
 		r := run
 		run = nil
+		// "quorum steps down", "systems compact": the last word is what the phrase does.
+		if n := len(r); n > 1 {
+			last, before := strings.ToLower(r[n-1]), strings.ToLower(r[n-2])
+			plural := strings.HasSuffix(before, "s") && !strings.HasSuffix(before, "ss") && !strings.HasSuffix(last, "s")
+			if verbs[last] && (particle[next] || plural) {
+				r = r[:n-1]
+			}
+		}
 		for len(r) > 0 && !canLead(r[0]) {
 			r = r[1:]
 		}
@@ -165,6 +173,9 @@ func englishPhrases(text string) []phrase {
 	flush("")
 	return out
 }
+
+// particle follow verbs.
+var particle = words.Set(strings.Fields("down up out off back away aside on over in"))
 
 // nominalBefore keeps words that are verbs and nouns alike where they end a compound: "leader election timeout".
 func nominalBefore(run []string, w, next string) bool {
@@ -310,9 +321,20 @@ func chinesePhrases(text string, claims []string) []phrase {
 	return out
 }
 
+// hanKept protects words that hold a character which by itself builds sentences.
+var hanKept, hanFreed = func() (*strings.Replacer, *strings.Replacer) {
+	var keep, free []string
+	for i, w := range strings.Fields("超时 实时 延时 定时 临时 时钟 时间 内存 中间 中断 中心 下标 上限 下限 下载 上传 前缀 后缀 前端 后端 对称 对齐 对象 不变 可变 可用 可靠 地址 地区 过滤 过期 过拟合 外键 内核 用户 作用 与门 或门 和弦 以太 表示 会话 会议 有序 无序 有效 得分 要素 支持向量 提高班 由器 路由 从库 从节点 主从 从属 最小 最大 最优 最终一致 能量 性能 功能 智能 每秒") {
+		mark := string(rune(0xe000 + i))
+		keep, free = append(keep, w, mark), append(free, mark, w)
+	}
+	return strings.NewReplacer(keep...), strings.NewReplacer(free...)
+}()
+
 // hanPieces cuts Chinese at punctuation and at words that are not parts of terms.
 func hanPieces(text string) []string {
-	s := hanBreak.ReplaceAllString(text, " ")
+	s := hanKept.Replace(text)
+	s = hanFreed.Replace(hanBreak.ReplaceAllString(s, " "))
 	var out []string
 	var run []rune
 	flush := func() {
@@ -323,7 +345,7 @@ func hanPieces(text string) []string {
 	}
 	for _, r := range s {
 		switch {
-		case words.IsCJK(r), len(run) > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '+'):
+		case words.IsCJK(r) || r >= 0xe000 && r < 0xe100, len(run) > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '+'):
 			run = append(run, r)
 		case unicode.IsLetter(r):
 			run = append(run, r)
@@ -337,7 +359,7 @@ func hanPieces(text string) []string {
 	})
 }
 
-var hanBreak = regexp.MustCompile(`[，。；：、！？（）“”《》\s,.;:!?()"%]|因此|所以|然而|但是|例如|比如|通过|使用|采用|利用|用于|用来|可以|能够|需要|应该|必须|如果|当|时候|时|之后|以后|之前|以前|由于|因为|为了|以及|或者|并且|而且|不仅|不能|无法|没有|避免|防止|支持|提供|导致|造成|引起|使得|使|让|把|将|被|由|从|到|在|对|与|和|或|及|是|为|有|会|能|可|要|的|地|得|了|着|过|不|也|都|就|还|又|再|更|最|很|较|比|每|各|某|一个|一种|一些|多个|几个|两个|三个|这|那|其|它|等|称为|叫做|位于|属于|包括|包含|分为|组成|负责|表示|保存|存储|映射|返回|读取|写入|执行|处理|减少|增加|提高|降低|改变|保证|实现|根据|按照|基于|向|给|于|以|则|而|但|且|若|只|仅|后来|首先|然后|最后|另外|此外|同时|用|代替|节省|成立|发布|提出|开始|结束|选择|选出|发送|接收|等待|超过|达到|低于|高于|大于|小于|来自|占|加快|加速|失去|生成|表明|阻碍|发出|另一方面|一方面|吸收|释放|帮助|促进|抑制|取决于|依赖|依靠|出现|产生|具有|拥有|存在|需|约|之间|其中|上|下|中|里|内|外|前|后`)
+var hanBreak = regexp.MustCompile(`成为|变为|作为|视为|认为|[，。；：、！？（）“”《》\s,.;:!?()"%]|因此|所以|然而|但是|例如|比如|通过|使用|采用|利用|用于|用来|可以|能够|需要|应该|必须|如果|当|时候|时|之后|以后|之前|以前|由于|因为|为了|以及|或者|并且|而且|不仅|不能|无法|没有|避免|防止|支持|提供|导致|造成|引起|使得|使|让|把|将|被|由|从|到|在|对|与|和|或|及|是|为|有|会|能|可|要|的|地|得|了|着|过|不|也|都|就|还|又|再|更|最|很|较|比|每|各|某|一个|一种|一些|多个|几个|两个|三个|这|那|其|它|等|称为|叫做|位于|属于|包括|包含|分为|组成|负责|表示|保存|存储|映射|返回|读取|写入|执行|处理|减少|增加|提高|降低|改变|保证|实现|根据|按照|基于|向|给|于|以|则|而|但|且|若|只|仅|后来|首先|然后|最后|另外|此外|同时|用|代替|节省|成立|发布|提出|开始|结束|选择|选出|发送|接收|等待|超过|达到|低于|高于|大于|小于|来自|占|加快|加速|失去|生成|表明|阻碍|发出|另一方面|一方面|吸收|释放|帮助|促进|抑制|取决于|依赖|依靠|出现|产生|具有|拥有|存在|需|约|之间|其中|上|下|中|里|内|外|前|后`)
 
 func trimHan(t string) string {
 	return strings.Trim(t, "-+ ")
@@ -357,7 +379,7 @@ because since although though unless until whereas whether as than of in on at b
 is are was were be been being am do does did done has have had having can could may might must shall should will would not no never always often usually sometimes typically generally mainly mostly only just also too very more most less least much many few several some any all each every both either neither one another other others such same own here there now later once twice ten hundred thousand million times again already still even ever
 however therefore thus hence moreover furthermore meanwhile nevertheless instead otherwise consequently additionally finally first second third next last
 e.g i.e etc vs cf eg ie s t
-them cannot away apart aside together else january february march april may june july august september october november december
+them alone altogether alike cannot away apart aside together else january february march april may june july august september october november december
 themselves itself someone something anything nothing everything`))
 	// verbs end a phrase that they follow: the plain forms of what claims are made with, inflected by rule, and irregular forms.
 	verbs = inflected(`use make take give get keep hold let allow permit enable become begin start stop end call need require want provide support
@@ -372,7 +394,7 @@ flush fold force fuse gather generate go govern guard guess harm heat hit host i
 match mature melt migrate mix monitor mount multiply name negotiate note notice obey observe obtain occupy offer operate oppose order originate outperform overlap override overwrite own parse partition pass penetrate persist pick play point pose possess precede predict prefer prepare present preserve press prioritise process prohibit promote prove pull push query quit
 raise range rank react realise rebuild recall recognise recommend recover reflect refuse relate remember render renew repair repeat represent reproduce request resemble reserve reset reside resist resolve respond restart restore restrict result resume retain retire retrieve reuse reveal reverse review rewrite rotate round sample save schedule scrape search secure seek
 seem sell sense shape share shift shorten shrink signal sit skip sleep solve speak speed spread stall stand stay steal stick stimulate strengthen stretch strike study submit substitute succeed suit supply surround suspend sustain swap switch synchronise synthesise tend terminate test threaten tie touch train transfer transform translate travel treat try tune
-ask hand lag span count simplify sit outperform pause resume notice hear promise trick bring tune shed twist undergo understand update upgrade verify violate visit vote wake walk warm warn waste watch weaken wear weigh win wrap acquire activate advance amplify arrange bypass capture crowd cultivate decompose deplete detach diffuse discharge distinguish dwarf emerge erode ferment forage fragment freeze harden hatch hydrate inform ingest ionise mimic neutralise nest nourish
+ask hand lag span count simplify sit outperform pause resume notice hear promise trick bring tune shed compact relax undergo twist understand update upgrade verify violate visit vote wake walk warm warn waste watch weaken wear weigh win wrap acquire activate advance amplify arrange bypass capture crowd cultivate decompose deplete detach diffuse discharge distinguish dwarf emerge erode ferment forage fragment freeze harden hatch hydrate inform ingest ionise mimic neutralise nest nourish
 oscillate oxidise pollinate precipitate propagate purify radiate recruit refine reinforce release ripen scatter secrete settle shed soak stabilise stack sum taste thicken tilt trap`,
 		"made took taken gave given got kept held became began known lost broke broken set put led read wrote written ran found showed shown chose chosen drove flew grew grown rose fell fallen met meant said saw seen thought built sent spent paid won wore came went gone brought bought caught taught sought fed fled shed cut hit let hurt cost left lay lain stood stuck struck swept told understood sold spoke spoken broke drew drawn ate eaten froze frozen hid hidden proved proven")
 	// alsoNoun are verbs that end compounds: "log compaction", "write amplification" come from others; these are themselves.

@@ -45,6 +45,7 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 		return claim.Span{SourceID: d.SourceID, Snapshot: d.Snapshot, Start: s.Start, End: s.End, Quote: d.Body[s.Start:s.End]}
 	}
 	want := queryTerms(query)
+	telling := tellingTerms(want, docs)
 	var all []scored
 	for d, doc := range docs {
 		sentences := Sentences(doc.Body)
@@ -57,14 +58,16 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 			}
 		}
 		title := words.Content(doc.Title)
-		hits, relevant := 0, false
+		hits, tells := 0, false
 		for t := range want {
 			if tf[t] > 0 || title[t] {
 				hits++
 			}
+			tells = tells || telling[t] && (tf[t] > 1 || title[t])
 		}
-		// One word of a topic of two is another topic; of a long question, most words will do.
-		relevant = len(want) == 0 || hits >= min(2, len(want))
+		// One word of a topic of two is another topic, unless it is the one that tells this document from the others and the
+		// document keeps to it.
+		relevant := len(want) == 0 || hits >= min(2, len(want)) || tells
 		if !relevant {
 			continue
 		}
@@ -127,6 +130,27 @@ func Select(query string, docs []Text, l Limits) []claim.Found {
 	return out
 }
 
+// tellingTerms are the words of a query that at most half of the documents have.
+func tellingTerms(want map[string]bool, docs []Text) map[string]bool {
+	out := map[string]bool{}
+	if len(docs) < 3 {
+		return out
+	}
+	df := map[string]int{}
+	for _, d := range docs {
+		have := words.Content(d.Title + " " + d.Body)
+		for t := range want {
+			if have[t] {
+				df[t]++
+			}
+		}
+	}
+	for t := range want {
+		out[t] = df[t] > 0 && df[t]*2 <= len(docs)
+	}
+	return out
+}
+
 const (
 	leastScore = 0.45
 	strayScore = 0.6 // for a sentence without a word of the topic, in a document that is about it
@@ -185,6 +209,9 @@ func Stands(s Sentence) bool { return standsAlone(s, false) }
 func standsAlone(s Sentence, snippet bool) bool {
 	t := s.Text
 	n := utf8.RuneCountInString(t)
+	if first, _ := utf8.DecodeRuneInString(t); snippet && unicode.IsLower(first) {
+		return false // an excerpt begins anywhere
+	}
 	cjk := 0
 	for _, r := range t {
 		if words.IsCJK(r) {
@@ -216,7 +243,7 @@ func standsAlone(s Sentence, snippet bool) bool {
 		return false
 	}
 	low := strings.ToLower(t)
-	if dangling.MatchString(low) || (chinese && cjkDangling.MatchString(t)) || chrome.MatchString(low) || link.MatchString(t) || person.MatchString(low) || imperative.MatchString(low) || hanging(low) {
+	if dangling.MatchString(low) || (chinese && cjkDangling.MatchString(t)) || chrome.MatchString(low) || link.MatchString(t) || markup.MatchString(t) || person.MatchString(low) || imperative.MatchString(low) || hanging(low) {
 		return false
 	}
 	if !chinese && !verb.MatchString(low) {
@@ -248,6 +275,7 @@ var (
 	cjkDangling = regexp.MustCompile(`^[“"（(]?(它|他|她|这|那|此|其|该|我|你|您|咱|因此|所以|但|而|然而|然后|于是|另外|此外|同时|并且|而且|不过|否则|例如|比如|如上|如下|前者|后者|以上|以下|上述|下面|当时|结果|可见|总之)`)
 	chrome      = regexp.MustCompile(`cookie|newsletter|subscribe|sign up|sign in|log in|click|all rights reserved|©|copyright|privacy policy|terms of (use|service)|read more|related (articles|posts|pages)|share (this|on)|follow (us|me)|min read|min\. read|comments?\b.*\d|advertis|sponsor|table of contents|back to top|last (updated|modified|edited)|pull request|star (us|this)|contributing|jump to|skip to|accept all|leave a comment|posted (on|by)|written by .* \||^\s*by [a-z]|^(home|menu|search|tags?|categor|filed under|photo|image|source|figure|fig\.|table)\b[^.]{0,40}[:>|]|>\s.*>\s|\|\s.*\||订阅|点击|版权所有|关注(我们|公众号)|扫码|扫描二维码|登录|注册|隐私政策|返回顶部|阅读全文|相关(文章|阅读|推荐)|上一篇|下一篇|for other uses|not to be confused|redirects here|disambiguation|大家好|编辑于|发布于|作者[:：]|来源[:：]|责任编辑|广告|转载|收藏|评论区|点赞|接受.{0,6}cookie`)
 	link        = regexp.MustCompile(`^\W*(\[[^\]]*\]\([^)]*\)|https?://\S+)\W*$|^(see|visit|go to|read|check out|download)\b.*https?://`)
+	markup      = regexp.MustCompile(`<[a-zA-Z/!]`)
 	person      = regexp.MustCompile(`(^|[ (])(i|i'm|i've|my|me|we|we're|we've|our|us|you|you'll|your|let's)( |,|$)|我们|咱们|我的|你的|您`)
 	imperative  = regexp.MustCompile(`^(see|note|remember|try|run|install|click|use|add|open|download|read|check|please|make sure|ensure|let|visit|consider|follow|keep|go|don't|do not|never|always|watch|look|ask|thanks|welcome|todo|fixme|compare after|want|need|looking|stay|get|take|have a|train leaves|请|欢迎|注意|参见|参考|详见|更多|感谢|待办)\b|^(请|欢迎|注意|参见|参考|详见|更多|感谢|待办)`)
 	verb        = regexp.MustCompile(`\b(is|are|was|were|be|been|being|has|have|had|can|could|may|might|must|should|will|would|does|do|did|[a-z]{2,}(?:s|es|ed|ies))\b`)

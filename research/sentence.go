@@ -149,6 +149,13 @@ func ends(body string, i, next int, r rune) bool {
 	}
 	word := lastWord(body[:i])
 	low := strings.ToLower(word)
+	if unitAbbreviation[low] {
+		// "300 ms. A candidate" ends a sentence, "Ms. Okafor" does not.
+		before := lastWord(strings.TrimRightFunc(body[:i-len(word)], unicode.IsSpace))
+		if strings.ContainsAny(before, "0123456789") {
+			return !unicode.IsLower(first)
+		}
+	}
 	if abbreviations[low] || (utf8.RuneCountInString(word) == 1 && unicode.IsUpper([]rune(word)[0])) || initials.MatchString(word) {
 		// "in the U.S. The ..." can end a sentence, "e.g. The" can not.
 		return initials.MatchString(word) && unicode.IsUpper(first) && !abbreviations[low] && opener[strings.ToLower(firstWord(rest))]
@@ -173,9 +180,10 @@ func firstWord(s string) string {
 }
 
 var (
-	initials      = regexp.MustCompile(`^(?:[A-Za-z]\.)+[A-Za-z]$`)
-	abbreviations = words.Set(strings.Fields("e.g i.e eg ie etc cf vs al ca approx resp dr mr mrs ms prof st mt sr jr fig figs eq eqs sec ch no nos vol pp p ed eds inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec a.k.a viz dept est max min avg"))
-	opener        = words.Set(strings.Fields("the a an this that these those it its they he she we i in on at by for from with when while if as after before since although however there here most many some each every both all no one two"))
+	initials         = regexp.MustCompile(`^(?:[A-Za-z]\.)+[A-Za-z]$`)
+	abbreviations    = words.Set(strings.Fields("e.g i.e eg ie etc cf vs al ca approx resp dr mr mrs ms prof st mt sr jr fig figs eq eqs sec ch no nos vol pp p ed eds inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec a.k.a viz dept est max min avg"))
+	unitAbbreviation = words.Set(strings.Fields("ms min max sec st no p"))
+	opener           = words.Set(strings.Fields("the a an this that these those it its they he she we i in on at by for from with when while if as after before since although however there here most many some each every both all no one two"))
 )
 
 // fold makes one line of a sentence.

@@ -46,6 +46,15 @@ func (c *Connection) StartResearch(ctx context.Context, p run.ResearchParams) (*
 	return c.start(ctx, ResearchID(p.Wiki), workflows.ResearchName, workflows.ResearchInput{Params: p, SearchAttributes: c.attrs}, p, fmt.Sprintf("grow wiki %s", p.Wiki), describeResearch(p))
 }
 
+// KeepHome refuses, before anything is dialled, to take a private wiki to a Temporal server on another machine.
+func (s *Service) KeepHome(private bool) error {
+	address := s.o.Getenv("TEMPORAL_ADDRESS")
+	if !private || address == "" {
+		return nil
+	}
+	return (&Connection{External: true, Address: address}).keepHome(true)
+}
+
 // keepHome refuses to take a private wiki to another machine.
 func (c *Connection) keepHome(private bool) error {
 	if !private || !c.External {
@@ -205,4 +214,16 @@ func (c *Connection) StartSurvey(ctx context.Context, p run.SurveyParams, topic 
 func (r *Run) WaitSurvey(ctx context.Context) (workflows.SurveyOutput, error) {
 	var out workflows.SurveyOutput
 	return out, r.wait(ctx, &out)
+}
+
+// EndRuns terminates workflows that are open; those that are over stay as they are.
+func (c *Connection) EndRuns(ctx context.Context, workflowIDs []string, why string) error {
+	for _, id := range workflowIDs {
+		err := c.Client.TerminateWorkflow(ctx, id, "", why)
+		var none *serviceerror.NotFound
+		if err != nil && !errors.As(err, &none) {
+			return fmt.Errorf("end %s: %w", id, err)
+		}
+	}
+	return nil
 }

@@ -138,7 +138,7 @@ func (c *Connection) Change(ctx context.Context, what, note string) error {
 	var err error
 	switch what {
 	case "pause":
-		err = h.Pause(ctx, client.SchedulePauseOptions{Note: note})
+		err = h.Pause(ctx, client.SchedulePauseOptions{Note: "by a person"})
 	case "resume":
 		err = h.Unpause(ctx, client.ScheduleUnpauseOptions{Note: note})
 	case "delete":

@@ -11,8 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
+
 	"whetstone/activities"
 	"whetstone/claim"
+	"whetstone/internal/words"
 	"whetstone/model"
 	"whetstone/store"
 	"whetstone/wiki"
@@ -121,8 +124,16 @@ func (s *Service) OpenWiki(ctx context.Context, slug string) (claim.Wiki, *folde
 		_ = d.Close()
 		return w, nil, cfg, inputError(err.Error())
 	}
+	if cfg.Slug != "" && cfg.Slug != slug {
+		_ = d.Close()
+		return w, nil, cfg, inputError(fmt.Sprintf("%s says slug: %s, but the wiki is known as %s: put it back, or forget the wiki and make it under the new name", filepath.Join(w.Root, wiki.ConfigFile), cfg.Slug, slug))
+	}
 	if err := s.shelf().SyncPages(ctx, d, slug); err != nil {
 		_ = d.Close()
+		var app *temporal.ApplicationError
+		if errors.As(err, &app) {
+			return w, nil, cfg, inputError(app.Message())
+		}
 		return w, nil, cfg, err
 	}
 	w.Title, w.Private = cfg.Title, cfg.Private
@@ -168,7 +179,51 @@ func (s *Service) Ask(ctx context.Context, q store.WikiQuery) ([]claim.Hit, erro
 			}
 		}
 	}
-	return s.Store.SearchWikis(ctx, q)
+	hits, err := s.Store.SearchWikis(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return s.onDisk(ctx, hits), nil
+}
+
+// onDisk leaves out what is on a page that somebody removed since the last look.
+func (s *Service) onDisk(ctx context.Context, hits []claim.Hit) []claim.Hit {
+	roots := map[string]string{}
+	return slices.DeleteFunc(hits, func(h claim.Hit) bool {
+		if _, known := roots[h.Wiki]; !known {
+			if w, err := s.Store.Wiki(ctx, h.Wiki); err == nil {
+				roots[h.Wiki] = w.Root
+			}
+		}
+		_, err := os.Lstat(filepath.Join(roots[h.Wiki], filepath.FromSlash(h.Path)))
+		return errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// Related finds pages that are about similar things, in all wikis: by the page's title first, then by what introduces it,
+// where more than a word is shared.
+func (s *Service) Related(ctx context.Context, p claim.Page, limit int) ([]claim.Hit, error) {
+	out, err := s.Store.SearchWikis(ctx, store.WikiQuery{Text: p.Title, What: "page", Limit: limit, Except: p.ID})
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.Store.SearchWikis(ctx, store.WikiQuery{Text: p.Summary, What: "page", Limit: 2 * limit, Except: p.ID})
+	if err != nil {
+		return nil, err
+	}
+	mine := words.Content(p.Summary)
+	for _, h := range more {
+		shared := 0
+		for t := range words.Content(h.Title + " " + h.Summary + " " + h.Text) {
+			if mine[t] {
+				shared++
+			}
+		}
+		if shared >= 3 && len(out) < limit && !slices.ContainsFunc(out, func(o claim.Hit) bool { return o.Ref == h.Ref }) {
+			out = append(out, h)
+		}
+	}
+	return s.onDisk(ctx, out), nil
 }
 
 // vector embeds a question. The same question is not paid for twice.

@@ -70,6 +70,7 @@ type Error struct {
 	Fetcher    string
 	Status     int           // HTTP status, 0 if there was none
 	RetryAfter time.Duration // 0 if the source did not say
+	Final      bool          // asking again will not help
 	Err        error
 }
 
@@ -85,6 +86,9 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable reports whether the same fetch may succeed soon without anybody's help.
 func (e *Error) Retryable() bool {
+	if e.Final {
+		return false
+	}
 	switch e.Kind {
 	case RateLimited, Unavailable, Timeout, Malformed:
 		return true

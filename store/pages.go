@@ -117,6 +117,38 @@ func (s *Store) PageByPath(ctx context.Context, wiki, path string) (claim.Page, 
 	return p, wrap(err, "find page %s", path)
 }
 
+// ListGenerated returns the hash of the generated text that a list's file holds, "" for none.
+func (s *Store) ListGenerated(ctx context.Context, wiki, name string) (string, error) {
+	var h string
+	err := s.read.QueryRowContext(ctx, `SELECT generated FROM wiki_lists WHERE wiki = ? AND name = ?`, wiki, name).Scan(&h)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return h, wrap(err, "look %s of %s up", name, wiki)
+}
+
+// SetListGenerated notes it.
+func (s *Store) SetListGenerated(ctx context.Context, wiki, name, hash string) error {
+	_, err := s.write.ExecContext(ctx, `INSERT INTO wiki_lists (wiki, name, generated) VALUES (?, ?, ?) ON CONFLICT (wiki, name) DO UPDATE SET generated = excluded.generated`, wiki, name, hash)
+	return wrap(err, "note %s of %s", name, wiki)
+}
+
+// RemovePage notes that a person removed a page: it stays removed, and what it stated is stated no more.
+func (s *Store) RemovePage(ctx context.Context, id string) error {
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		for _, q := range []string{
+			`UPDATE pages SET dirty = 1 WHERE id <> ?1 AND id IN (SELECT c.page_id FROM claims m JOIN contradictions x ON m.id IN (x.a, x.b) JOIN claims c ON c.id IN (x.a, x.b) WHERE m.page_id = ?1)`,
+			`DELETE FROM entries WHERE page_id = ?`, `DELETE FROM chunks WHERE page_id = ?`, `DELETE FROM claims WHERE page_id = ?`, `UPDATE pages SET state = 'removed', dirty = 0 WHERE id = ?`,
+		} {
+			if _, err := tx.ExecContext(ctx, q, id); err != nil {
+				return err
+			}
+		}
+		return s.event(ctx, tx, "page.removed", id, map[string]any{})
+	})
+	return wrap(err, "remove page %s", id)
+}
+
 // DropPage forgets a page that a person had made and removed.
 func (s *Store) DropPage(ctx context.Context, id string) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {

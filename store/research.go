@@ -69,7 +69,7 @@ func (s *Store) ResearchRuns(ctx context.Context, wiki string, limit int) ([]Res
 // RunFigures counts what a run has done in a wiki so far.
 func (s *Store) RunFigures(ctx context.Context, runID string) (claim.Figures, error) {
 	var f claim.Figures
-	err := s.read.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN page_id <> '' AND kind = 'topic' THEN page_id END), coalesce(sum(fresh), 0), coalesce(sum(supports), 0), coalesce(sum(conflicts), 0) FROM seeds WHERE settled_run = ?`, runID).
+	err := s.read.QueryRowContext(ctx, `SELECT count(DISTINCT CASE WHEN kind = 'topic' AND EXISTS (SELECT 1 FROM pages p WHERE p.id = seeds.page_id AND p.state <> 'removed') THEN page_id END), coalesce(sum(fresh), 0), coalesce(sum(supports), 0), coalesce(sum(conflicts), 0) FROM seeds WHERE settled_run = ?`, runID).
 		Scan(&f.Pages, &f.Claims, &f.Supports, &f.Conflicts)
 	return f, wrap(err, "count what run %s did", runID)
 }

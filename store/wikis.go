@@ -80,26 +80,14 @@ func (s *Store) Wikis(ctx context.Context) ([]claim.Wiki, error) {
 // DeleteWiki forgets a wiki and all that belongs to it. Snapshots that nothing else refers to go, too.
 func (s *Store) DeleteWiki(ctx context.Context, slug string) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
-		var hashes []string
-		rows, err := tx.QueryContext(ctx, `SELECT snapshot FROM sources WHERE wiki = ?1 UNION SELECT snapshot FROM claims WHERE wiki = ?1 UNION SELECT want FROM pages WHERE wiki = ?1 UNION SELECT generated FROM pages WHERE wiki = ?1`, slug)
+		hashes, err := wikiTexts(ctx, tx, slug)
 		if err != nil {
-			return err
-		}
-		for rows.Next() {
-			var h string
-			if err := rows.Scan(&h); err != nil {
-				_ = rows.Close()
-				return err
-			}
-			hashes = append(hashes, h)
-		}
-		if err := rows.Close(); err != nil {
 			return err
 		}
 		for _, q := range []string{
 			`DELETE FROM entries WHERE wiki = ?`, `DELETE FROM claim_terms WHERE wiki = ?`, `DELETE FROM claims WHERE wiki = ?`, `DELETE FROM chunks WHERE wiki = ?`,
 			`DELETE FROM seeds WHERE wiki = ?`, `DELETE FROM fetches WHERE wiki = ?`, `DELETE FROM sources WHERE wiki = ?`, `DELETE FROM pages WHERE wiki = ?`,
-			`DELETE FROM research_runs WHERE wiki = ?`,
+			`DELETE FROM council_answers WHERE run_id IN (SELECT id FROM research_runs WHERE wiki = ?)`, `DELETE FROM research_runs WHERE wiki = ?`,
 		} {
 			if _, err := tx.ExecContext(ctx, q, slug); err != nil {
 				return err
@@ -121,6 +109,24 @@ func (s *Store) DeleteWiki(ctx context.Context, slug string) error {
 		return s.event(ctx, tx, "wiki.deleted", slug, map[string]any{})
 	})
 	return wrap(err, "delete wiki %s", slug)
+}
+
+// wikiTexts lists the texts that a wiki refers to.
+func wikiTexts(ctx context.Context, tx *sql.Tx, slug string) ([]string, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT snapshot FROM sources WHERE wiki = ?1 UNION SELECT snapshot FROM claims WHERE wiki = ?1 UNION SELECT want FROM pages WHERE wiki = ?1 UNION SELECT generated FROM pages WHERE wiki = ?1 UNION SELECT disk FROM pages WHERE wiki = ?1`, slug)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var out []string
+	for rows.Next() {
+		var h string
+		if err := rows.Scan(&h); err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	return out, rows.Err()
 }
 
 // WikiCounts counts what a wiki holds. Claims last verified before staleBefore are stale.

@@ -137,7 +137,6 @@ func yamlError(err error) error {
 // reader walks the syntax tree. It follows aliases to scalars and lists, never to mappings: an alias bomb needs those.
 type reader struct {
 	anchors map[string]ast.Node
-	steps   int
 }
 
 type entry struct {
@@ -303,22 +302,22 @@ func isNull(n ast.Node) bool {
 }
 
 // plain is the text of a scalar that is written without quotes, by its token: the library's own typing knows YAML 1.1.
-func (r *reader) scalar(e entry) (text string, quoted bool, n ast.Node, err error) {
-	n, err = r.resolve(e.value)
+func (r *reader) scalar(e entry) (text string, quoted bool, err error) {
+	n, err := r.resolve(e.value)
 	if err != nil {
-		return "", false, nil, err
+		return "", false, err
 	}
 	switch x := n.(type) {
 	case *ast.StringNode:
-		return x.Value, x.Token.Type == token.SingleQuoteType || x.Token.Type == token.DoubleQuoteType, n, nil
+		return x.Value, x.Token.Type == token.SingleQuoteType || x.Token.Type == token.DoubleQuoteType, nil
 	case *ast.LiteralNode:
-		return x.Value.Value, true, n, nil
+		return x.Value.Value, true, nil
 	case *ast.NullNode:
-		return "", false, n, nil
+		return "", false, nil
 	case *ast.BoolNode, *ast.IntegerNode, *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return n.GetToken().Value, false, n, nil
+		return n.GetToken().Value, false, nil
 	}
-	return "", false, n, wrong(e.line, "%s: want one value", e.key)
+	return "", false, wrong(e.line, "%s: want one value", e.key)
 }
 
 // coreType is how the core schema of YAML 1.2 reads a plain scalar: null, bool, int, float or str.
@@ -352,7 +351,7 @@ func (r *reader) text(e entry) (string, error) {
 	if isNull(e.value) {
 		return "", nil
 	}
-	s, quoted, _, err := r.scalar(e)
+	s, quoted, err := r.scalar(e)
 	if err != nil {
 		return "", err
 	}
@@ -369,7 +368,7 @@ func (r *reader) boolean(e entry) (*bool, error) {
 	if isNull(e.value) {
 		return nil, nil
 	}
-	s, quoted, _, err := r.scalar(e)
+	s, quoted, err := r.scalar(e)
 	if err != nil {
 		return nil, err
 	}
@@ -384,7 +383,7 @@ func (r *reader) number(e entry) (*float64, error) {
 	if isNull(e.value) {
 		return nil, nil
 	}
-	s, quoted, _, err := r.scalar(e)
+	s, quoted, err := r.scalar(e)
 	if err != nil {
 		return nil, err
 	}
@@ -400,7 +399,7 @@ func (r *reader) integer(e entry, least, most int) (*int, error) {
 	if isNull(e.value) {
 		return nil, nil
 	}
-	s, quoted, _, err := r.scalar(e)
+	s, quoted, err := r.scalar(e)
 	if err != nil {
 		return nil, err
 	}

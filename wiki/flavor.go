@@ -33,11 +33,13 @@ func kind(name string, sections ...Section) Kind {
 	return Kind{name, append(sections, general...)}
 }
 
-var definition = sec("What it is", " is a ", " is an ", " is the ", " are a ", "refers to", "defined as", "means", " consists of", "是一种", "是指", "指的是", "称为", "由")
-var figures = sec("Figures", "%", "percent", " ms", "million", "billion", "times faster", "benchmark", "measured", "throughput", "latency", "万", "亿", "毫秒", "倍")
-var limits = sec("Limits and risks", "cannot", "can not", "does not", "limit", "fail", "risk", "unless", "only if", "drawback", "however", "不能", "无法", "限制", "风险", "失败", "缺点")
-var history = sec("History", "founded", "in 19", "in 20", "introduced", "invented", "published", "released", "began", "成立", "发布", "提出", "年")
-var usage = sec("How it is used", "use", "run", "install", "configure", "command", "call", "option", "flag", "使用", "配置", "命令", "运行")
+var (
+	definition = sec("What it is", " is a ", " is an ", " is the ", " are a ", "refers to", "defined as", "means", " consists of", "是一种", "是指", "指的是", "称为", "由")
+	figures    = sec("Figures", "%", "percent", " ms", "million", "billion", "times faster", "benchmark", "measured", "throughput", "latency", "万", "亿", "毫秒", "倍")
+	limits     = sec("Limits and risks", "cannot", "can not", "does not", "limit", "fail", "risk", "unless", "only if", "drawback", "however", "不能", "无法", "限制", "风险", "失败", "缺点")
+	history    = sec("History", "founded", "in 19", "in 20", "introduced", "invented", "published", "released", "began", "成立", "发布", "提出", "年")
+	usage      = sec("How it is used", "use", "run", "install", "configure", "command", "call", "option", "flag", "使用", "配置", "命令", "运行")
+)
 
 var flavors = []Flavor{
 	{

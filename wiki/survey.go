@@ -25,8 +25,8 @@ type SurveyPart struct {
 }
 
 // RenderSurvey writes a survey's page. A part without a source that the wiki has is left out, so every citation exists in
-// sources.md; citations counts them.
-func RenderSurvey(title, path string, sections []SurveySection, sources []claim.Source) (text string, citations int) {
+// sources.md; citations counts them. left is the number of pages that got no section, which is told.
+func RenderSurvey(title, path string, sections []SurveySection, sources []claim.Source, left int) (text string, citations int) {
 	byNumber := map[int]claim.Source{}
 	for _, s := range sources {
 		byNumber[s.N] = s
@@ -61,6 +61,9 @@ func RenderSurvey(title, path string, sections []SurveySection, sources []claim.
 	if len(used) == 0 {
 		b.WriteString("\nThe wiki has no claims to survey yet.\n")
 		return b.String(), 0
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n%d more page(s) of the wiki are not in this survey.\n", left)
 	}
 	b.WriteString("\n")
 	for _, n := range slices.Sorted(maps.Keys(used)) {

@@ -132,9 +132,9 @@ func callSettleSeed(ctx workflow.Context, in activities.SettleSeedIn) (out activ
 	return out, err
 }
 
-func callReturnSeeds(ctx workflow.Context, in activities.ReturnSeedsIn) (out activities.ReturnSeedsOut, err error) {
-	err = workflow.ExecuteActivity(quick(ctx), "ReturnSeeds", in).Get(ctx, &out)
-	return out, err
+func callReturnSeeds(ctx workflow.Context, in activities.ReturnSeedsIn) error {
+	var out activities.ReturnSeedsOut
+	return workflow.ExecuteActivity(quick(ctx), "ReturnSeeds", in).Get(ctx, &out)
 }
 
 func callEmbedPages(ctx workflow.Context, in activities.EmbedPagesIn) (out activities.EmbedPagesOut, err error) {

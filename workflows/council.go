@@ -70,7 +70,7 @@ func Council(ctx workflow.Context, in CouncilInput) (CouncilOutput, error) {
 	if err != nil {
 		return CouncilOutput{}, err
 	}
-	workflow.SetCurrentDetails(ctx, clip(f.Markdown, 18_000))
+	workflow.SetCurrentDetails(ctx, clip(f.Markdown))
 	return CouncilOutput{Result: f.Result, Markdown: f.Markdown}, nil
 }
 

@@ -22,6 +22,10 @@ func TestCommittedHistoriesReplay(t *testing.T) {
 		t.Run(filepath.Base(f), func(t *testing.T) {
 			r := worker.NewWorkflowReplayer()
 			r.RegisterWorkflowWithOptions(OptimizeSkill, workflow.RegisterOptions{Name: OptimizeName})
+			r.RegisterWorkflowWithOptions(ResearchWiki, workflow.RegisterOptions{Name: ResearchName})
+			r.RegisterWorkflowWithOptions(ResearchTick, workflow.RegisterOptions{Name: TickName})
+			r.RegisterWorkflowWithOptions(Council, workflow.RegisterOptions{Name: CouncilName})
+			r.RegisterWorkflowWithOptions(Survey, workflow.RegisterOptions{Name: SurveyName})
 			if err := r.ReplayWorkflowHistoryFromJSONFile(nil, f); err != nil {
 				t.Error(err)
 			}

@@ -342,7 +342,7 @@ func (r *researching) settle(ctx workflow.Context, s activities.SeedRef, g gathe
 	}
 	r.checkHalts(ctx)
 	if g.err != nil && r.Halted == "" {
-		if _, err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: message(g.err), Delay: leastDelay, Attempts: s.Attempts}); err != nil {
+		if err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: message(g.err), Delay: leastDelay, Attempts: s.Attempts}); err != nil {
 			return err
 		}
 		if isInput(g.err) {
@@ -353,7 +353,7 @@ func (r *researching) settle(ctx workflow.Context, s activities.SeedRef, g gathe
 	}
 	switch {
 	case r.Halted != "":
-		_, err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: "", Uncounted: true})
+		err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: "", Uncounted: true})
 		return err
 	case g.docs == 0 && (g.passing || g.skipped > 0):
 		// Nothing was heard, and a source that was not asked may know: the seed waits.
@@ -361,7 +361,7 @@ func (r *researching) settle(ctx workflow.Context, s activities.SeedRef, g gathe
 			g.why, g.delay = "its sources could not be reached in this run", leastWaitUnreached
 		}
 		delay := min(max(g.delay, leastDelay<<min(s.Attempts, 6)), mostDelay)
-		_, err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: g.why, Delay: delay, Attempts: s.Attempts})
+		err := callReturnSeeds(ctx, activities.ReturnSeedsIn{Job: r.job, SeedIDs: []string{s.ID}, Why: g.why, Delay: delay, Attempts: s.Attempts})
 		r.Last = "a seed is delayed: " + g.why
 		return err
 	}

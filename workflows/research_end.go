@@ -145,7 +145,7 @@ func (r *researching) fail(ctx workflow.Context, cause error) (ResearchOutput, e
 func (r *researching) close(ctx workflow.Context, f activities.FinishResearchOut) {
 	r.phase, r.finished = "done", true
 	r.SpentUSD, r.Calls = f.Result.SpentUSD, f.Result.Calls
-	workflow.SetCurrentDetails(ctx, clip(f.Markdown, 18_000))
+	workflow.SetCurrentDetails(ctx, clip(f.Markdown))
 	r.attributes(ctx)
 }
 

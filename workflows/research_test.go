@@ -376,7 +376,7 @@ func TestNoveltyIsMeasuredAgainstThePreviousPages(t *testing.T) {
 	v.rawWorld()
 	v.seed("Raft leader election")
 	for range 2 {
-		if out, err = v.research(v.env(), run.ResearchParams{Fetchers: []string{"local"}, MaxPages: ptr(1), MaxDepth: ptr(0)}); err != nil {
+		if _, err := v.research(v.env(), run.ResearchParams{Fetchers: []string{"local"}, MaxPages: ptr(1), MaxDepth: ptr(0)}); err != nil {
 			t.Fatal(err)
 		}
 		seeds, _ := v.store.Seeds(t.Context(), "raft", claim.Done, 1)

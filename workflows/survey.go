@@ -54,6 +54,6 @@ func Survey(ctx workflow.Context, in SurveyInput) (SurveyOutput, error) {
 	if err != nil {
 		return SurveyOutput{}, err
 	}
-	workflow.SetCurrentDetails(ctx, clip(f.Markdown, 18_000))
+	workflow.SetCurrentDetails(ctx, clip(f.Markdown))
 	return SurveyOutput{Result: f.Result, Markdown: f.Markdown}, nil
 }

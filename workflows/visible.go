@@ -103,7 +103,7 @@ func (o *optimization) show(ctx workflow.Context) {
 func (o *optimization) close(ctx workflow.Context, r run.Result, markdown string) {
 	o.phase, o.finished = "done", true
 	o.SpentUSD, o.Calls = r.SpentUSD, r.Calls
-	workflow.SetCurrentDetails(ctx, clip(markdown, 18_000))
+	workflow.SetCurrentDetails(ctx, clip(markdown))
 	o.attributes(ctx, string(r.Outcome))
 }
 
@@ -124,7 +124,11 @@ func (o *optimization) attributes(ctx workflow.Context, outcome string) {
 	}
 }
 
-func clip(s string, n int) string {
+// mostDetails is what the Web UI takes as current details, with room to spare.
+const mostDetails = 18_000
+
+func clip(s string) string {
+	n := mostDetails
 	if len(s) <= n {
 		return s
 	}

@@ -109,7 +109,7 @@ func hintFor(err error) string {
 	case errors.Is(err, store.ErrReadOnly):
 		return "check the owner and mode of the home folder, or choose another with --home"
 	case strings.Contains(err.Error(), "unknown shorthand flag"):
-		return "put -- before a text that begins with a dash: starter learn search -- -race"
+		return "put -- before a text that begins with a dash, as in: starter learn search -- -race"
 	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "unknown flag"):
 		return "see starter --help"
 	}

@@ -305,8 +305,13 @@ func (a *app) runsHistoryCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "history ID", Short: "Print a run's Temporal history as JSON, for replay and for support", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.onRun(cmd.Context(), args[0], func(_ *service.Service, c *service.Connection, r run.Run) error {
-				b, err := c.History(cmd.Context(), r.WorkflowID, r.ID)
+			ctx := cmd.Context()
+			return a.onTemporal(ctx, func(s *service.Service, c *service.Connection) error {
+				workflowID, runID, err := historyOf(ctx, s, args[0])
+				if err != nil {
+					return err
+				}
+				b, err := c.History(ctx, workflowID, runID)
 				if err != nil {
 					return err
 				}
@@ -314,6 +319,24 @@ func (a *app) runsHistoryCmd() *cobra.Command {
 			})
 		},
 	}
+}
+
+// historyOf finds a run of either kind: an optimization, or a wiki's research, council or survey.
+func historyOf(ctx context.Context, s *service.Service, id string) (workflowID, runID string, err error) {
+	if strings.HasPrefix(id, "research-tick") {
+		return id, "", nil // ticks are known by their workflow
+	}
+	rs, err := s.Store.ResearchRuns(ctx, "", 0)
+	if err != nil {
+		return "", "", err
+	}
+	for _, r := range rs {
+		if r.ID == id || len(id) >= 8 && strings.HasPrefix(r.ID, id) {
+			return r.WorkflowID, r.ID, nil
+		}
+	}
+	r, err := findRun(ctx, s, id)
+	return r.WorkflowID, r.ID, err
 }
 
 // findRun finds a run by id or the beginning of one.

@@ -92,6 +92,34 @@ func flavorList() string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
+// endRuns ends what is under way for a wiki that is deleted, where there may be something: a run that nobody ended would
+// work for the next wiki of that name.
+func (a *app) endRuns(ctx context.Context, s *service.Service, slug string) error {
+	runs, err := s.Store.ResearchRuns(ctx, slug, 0)
+	if err != nil {
+		return err
+	}
+	var open []string
+	for _, r := range runs {
+		if r.EndedAt == nil {
+			open = append(open, r.WorkflowID)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return a.onConnection(ctx, s, func(c *service.Connection) error { return c.EndRuns(ctx, open, "the wiki was deleted") })
+}
+
+// onConnection connects an open home to Temporal.
+func (a *app) onConnection(ctx context.Context, s *service.Service, f func(*service.Connection) error) error {
+	c, err := s.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(c), c.Close())
+}
+
 // wikiView is a wiki as `wiki list|show|status --json` gives it.
 type wikiView struct {
 	claim.Wiki
@@ -236,8 +264,10 @@ func (a *app) wikiStatusCmd() *cobra.Command {
 				}
 				enabled := w.cfg.Research.Enabled != nil && *w.cfg.Research.Enabled
 				if a.json {
-					return a.printJSON(map[string]any{"slug": w.Slug, "private": w.Private, "auto_research": enabled, "root_path": w.Root, "counts": counts, "stale": stale, "runs": views,
-						"last_tick": w.LastTick, "tick_failures": w.TickFailures, "tick_error": w.TickError, "tick_not_before": w.TickBefore})
+					return a.printJSON(map[string]any{
+						"slug": w.Slug, "private": w.Private, "auto_research": enabled, "root_path": w.Root, "counts": counts, "stale": stale, "runs": views,
+						"last_tick": w.LastTick, "tick_failures": w.TickFailures, "tick_error": w.TickError, "tick_not_before": w.TickBefore,
+					})
 				}
 				var b strings.Builder
 				fmt.Fprintf(&b, "%s: %s\n", w.Slug, w.Title)
@@ -307,6 +337,9 @@ func (a *app) wikiDeleteCmd() *cobra.Command {
 				}
 				if !yes {
 					return usage("this forgets all claims, sources and seeds of %s%s: say so with --yes", w.Slug, map[bool]string{true: " and removes " + w.Root, false: "; its files stay in " + w.Root}[files])
+				}
+				if err := a.endRuns(ctx, s, w.Slug); err != nil {
+					return err
 				}
 				if err := s.DeleteWiki(ctx, w.Slug, files); err != nil {
 					return err

@@ -106,6 +106,9 @@ func (a *app) wikiCouncilCmd() *cobra.Command {
 					}
 					p.Price, p.PriceOut = &in, &out
 				}
+				if err := s.KeepHome(w.Private); err != nil {
+					return err
+				}
 				c, err := s.Connect(ctx)
 				if err != nil {
 					return err
@@ -244,6 +247,9 @@ func (a *app) wikiSurveyCmd() *cobra.Command {
 					}
 					p.Price, p.PriceOut = &in, &out
 				}
+				if err := s.KeepHome(w.Private); err != nil {
+					return err
+				}
 				c, err := s.Connect(ctx)
 				if err != nil {
 					return err
@@ -288,7 +294,9 @@ func (a *app) survey(cmd *cobra.Command, c *service.Connection, p run.SurveyPara
 	if a.json {
 		err = a.printJSON(res)
 	} else {
-		err = a.print("%s\n%s\n", strings.TrimSpace(stripFrontmatter(out.Markdown)), surveyLine(res))
+		if res.Page != "" {
+			err = a.print("%s\n%s\n", strings.TrimSpace(stripFrontmatter(out.Markdown)), surveyLine(res))
+		}
 	}
 	switch {
 	case err != nil:

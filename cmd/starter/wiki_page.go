@@ -1,16 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"whetstone/claim"
+	"whetstone/learning"
 	"whetstone/service"
 	"whetstone/store"
+	"whetstone/wiki"
 )
 
 // claimView is a claim with its source, as `wiki page --json` gives it.
@@ -34,6 +38,9 @@ func (a *app) wikiPageCmd() *cobra.Command {
 						return a.printJSON(pages)
 					}
 					for _, p := range pages {
+						if p.State == claim.Removed {
+							continue
+						}
 						if err := a.print("%s  %s\n", p.Path, oneLine(p.Title, 80)); err != nil {
 							return err
 						}
@@ -49,7 +56,7 @@ func (a *app) wikiPageCmd() *cobra.Command {
 					return fmt.Errorf("read the page: %w", err)
 				}
 				if !a.json {
-					return a.print("%s", string(text))
+					return a.print("%s", learning.Clean(string(text)))
 				}
 				cs, err := s.Store.Claims(ctx, claim.Filter{Wiki: w.Slug, PageID: p.ID})
 				if err != nil {
@@ -76,7 +83,10 @@ func (a *app) wikiSeedCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return a.onWiki(ctx, args[0], func(s *service.Service, w openWiki) error {
-				text := strings.Join(strings.Fields(strings.ToValidUTF8(strings.Join(args[1:], " "), "")), " ")
+				text := strings.Join(strings.Fields(learning.Clean(strings.ToValidUTF8(strings.Join(args[1:], " "), ""))), " ")
+				if kinds := kindsOf(w); kind != "" && !slices.Contains(kinds, kind) {
+					return usage("--kind %q: a wiki of flavor %s has %s", kind, w.Flavor, strings.Join(kinds, ", "))
+				}
 				if claim.Key(text) == "" {
 					return usage("%q names nothing to look into", text)
 				}
@@ -115,8 +125,18 @@ func (a *app) wikiSeedCmd() *cobra.Command {
 	return cmd
 }
 
+// kindsOf lists the kinds of pages of a wiki's flavor.
+func kindsOf(w openWiki) []string {
+	var out []string
+	for _, k := range wiki.FlavorOf(w.Flavor).Kinds {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
 func (a *app) wikiSeedsCmd() *cobra.Command {
 	var status string
+	var retry bool
 	var limit int
 	var drop []string
 	cmd := &cobra.Command{
@@ -134,10 +154,28 @@ func (a *app) wikiSeedsCmd() *cobra.Command {
 					if err != nil {
 						return err
 					}
+					if n == 0 {
+						return usage("none of these is a pending or failed seed of %s: see `starter wiki seeds %s`", w.Slug, w.Slug)
+					}
 					if a.json {
 						return a.printJSON(map[string]any{"dropped": n})
 					}
 					return a.print("dropped %d seed(s)\n", n)
+				}
+				if retry {
+					failed, err := s.Store.Seeds(ctx, w.Slug, claim.Failed, 0)
+					if err != nil {
+						return err
+					}
+					for _, x := range failed {
+						if err := s.Store.RetrySeed(ctx, x.ID); err != nil {
+							return err
+						}
+					}
+					if a.json {
+						return a.printJSON(map[string]any{"retried": len(failed)})
+					}
+					return a.print("%d seed(s) are in the queue again\n", len(failed))
 				}
 				seeds, err := s.Store.Seeds(ctx, w.Slug, claim.SeedStatus(status), limit)
 				if err != nil {
@@ -161,6 +199,7 @@ func (a *app) wikiSeedsCmd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&status, "status", "", "pending, active, done or failed")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many (0: all)")
+	cmd.Flags().BoolVar(&retry, "retry", false, "put the failed seeds back into the queue")
 	cmd.Flags().StringSliceVar(&drop, "drop", nil, "remove these seeds, by id; those under way or done stay")
 	return cmd
 }
@@ -211,6 +250,9 @@ type hitView struct {
 func (a *app) ask(cmd *cobra.Command, s *service.Service, q store.WikiQuery) error {
 	ctx := cmd.Context()
 	hits, err := s.Ask(ctx, q)
+	if errors.Is(err, store.ErrNotFound) && q.Wiki != "" {
+		return usage("no wiki %s: see `starter wiki list`", q.Wiki)
+	}
 	if err != nil {
 		return err
 	}
@@ -235,8 +277,7 @@ func (a *app) ask(cmd *cobra.Command, s *service.Service, q store.WikiQuery) err
 		return a.printJSON(out)
 	}
 	if len(out) == 0 {
-		a.note("nothing found")
-		return nil
+		return a.print("nothing found\n")
 	}
 	for _, h := range out {
 		where := h.Wiki + "/" + h.Path
@@ -268,7 +309,7 @@ func (a *app) wikiRelatedCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				hits, err := s.Store.SearchWikis(ctx, store.WikiQuery{Text: p.Title + " " + p.Summary, What: "page", Limit: limit, Except: p.ID})
+				hits, err := s.Related(ctx, p, limit)
 				if err != nil {
 					return err
 				}

@@ -74,8 +74,13 @@ func (a *app) wikiResearchCmd() *cobra.Command {
 				}
 				p.Price, p.PriceOut = &in, &out
 			}
+			if set("fetchers") && len(p.Fetchers) == 0 {
+				return usage("--fetchers names no source: leave it out to use those of wiki.config.md")
+			}
 			for i, f := range p.Fetchers {
-				p.Fetchers[i] = strings.TrimSpace(f)
+				if p.Fetchers[i] = strings.TrimSpace(f); p.Fetchers[i] == "" {
+					return usage("--fetchers holds an empty name")
+				}
 			}
 			return a.research(cmd.Context(), p, watch, detach)
 		},
@@ -122,7 +127,10 @@ func modelRef(provider, name string) (string, error) {
 }
 
 func (a *app) research(ctx context.Context, p run.ResearchParams, watch, detach bool) error {
-	return a.onWiki(ctx, p.Wiki, func(s *service.Service, _ openWiki) error {
+	return a.onWiki(ctx, p.Wiki, func(s *service.Service, w openWiki) error {
+		if err := s.KeepHome(w.Private); err != nil {
+			return err
+		}
 		c, err := s.Connect(ctx)
 		if err != nil {
 			return err
@@ -162,7 +170,11 @@ func (a *app) researchOn(ctx context.Context, s *service.Service, c *service.Con
 	cancel()
 	done()
 	if err != nil {
-		return a.waitError(ctx, c, err)
+		err = a.waitError(ctx, c, err)
+		if a.json && ctx.Err() == nil {
+			return errors.Join(a.printJSON(run.ResearchResult{RunID: r.RunID, Wiki: p.Wiki, Halted: "failed", Why: err.Error(), WorkflowID: r.WorkflowID, Errors: []run.FetchError{}, Fetchers: []string{}}), err)
+		}
+		return err
 	}
 	res := out.Result
 	if url != "" && !c.Hosting() {

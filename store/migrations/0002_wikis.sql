@@ -37,6 +37,14 @@ CREATE TABLE pages (
 
 CREATE INDEX pages_dirty ON pages (wiki) WHERE dirty = 1;
 
+-- index.md, sources.md and the log: the generated text that each file holds, a person's changes aside.
+CREATE TABLE wiki_lists (
+    wiki      TEXT NOT NULL REFERENCES wikis (slug) ON DELETE CASCADE,
+    name      TEXT NOT NULL,
+    generated TEXT NOT NULL,
+    PRIMARY KEY (wiki, name)
+) STRICT;
+
 CREATE TABLE seeds (
     n          INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,

@@ -16,6 +16,8 @@ const (
 	candidates   = 40
 	followUps    = 4
 	maxConflicts = 5 // of one new claim
+	// mostContradicted is the number of contradictions after which a claim gets no more.
+	mostContradicted = 8
 )
 
 // SettleSeed compares what a seed brought with the whole wiki, stores what is new in one transaction, and renders the pages
@@ -190,7 +192,9 @@ func against(c claim.Claim, known []claim.Claim) []claim.Contradiction {
 	var out []claim.Contradiction
 	mine := research.Read(c.Text)
 	for _, k := range known {
-		if k.Unsupported || k.ID == c.ID || len(out) == maxConflicts {
+		// A claim that everything contradicts is one that the detector misreads; more of the same would tell nobody anything,
+		// and its page would be rendered for ever.
+		if k.Unsupported || k.ID == c.ID || len(out) == maxConflicts || len(k.Contradicts) >= mostContradicted {
 			continue
 		}
 		other := research.Read(k.Text)

@@ -20,17 +20,18 @@ type Statement struct {
 	figures []figure
 	scope   map[string]bool // tokens inside phrases that limit the claim
 	version []string
-	names   map[string]bool // proper names and identifiers
-	opening string          // the first word's token where it has a capital: perhaps a name
-	attrs   map[string]bool // which property is spoken of, where a word says so
-	roles   map[string]bool // capital of, written by, ...
-	poles   map[string]int  // antonym axis -> -1 or +1, negation applied
+	names   map[string]bool   // proper names and identifiers
+	opening string            // the first word's token where it has a capital: perhaps a name
+	labels  map[string]string // "specimen 12": the number that names one of several
+	attrs   map[string]bool   // which property is spoken of, where a word says so
+	roles   map[string]bool   // capital of, written by, ...
+	poles   map[string]int    // antonym axis -> -1 or +1, negation applied
 	negated bool
 }
 
 // Read prepares a claim.
 func Read(text string) Statement {
-	s := Statement{text: text, tokens: words.Tokens(text), poles: map[string]int{}, scope: map[string]bool{}, content: map[string]bool{}, attrs: map[string]bool{}, roles: map[string]bool{}}
+	s := Statement{text: text, tokens: words.Tokens(text), poles: map[string]int{}, scope: map[string]bool{}, content: map[string]bool{}, attrs: map[string]bool{}, roles: map[string]bool{}, labels: map[string]string{}}
 	s.names, s.opening = names(text)
 	s.figures = figures(text)
 	s.negated = negated(text)
@@ -48,6 +49,11 @@ func Read(text string) Statement {
 	for t := range words.Content(text) {
 		if !strings.ContainsAny(t, "0123456789") && !axisWord[t] && !light[t] && !calendar[t] && !unitWord[t] {
 			s.content[t] = true
+		}
+	}
+	for _, m := range labelRE.FindAllStringSubmatch(low, -1) {
+		if !verbs[m[1]] && !breaks[m[1]] && words.Content(m[1])[words.Tokens(m[1])[0]] {
+			s.labels[m[1]] = m[2]
 		}
 	}
 	for name, ws := range attributes {
@@ -224,6 +230,14 @@ func sameSubject(a, b Statement) bool {
 func scopesDiffer(a, b Statement) bool {
 	if len(a.version) > 0 && len(b.version) > 0 && !slices.Equal(a.version, b.version) {
 		return true
+	}
+	// "The mass of specimen 12 is 5 g": a number behind a noun names which, where it is not all that the claim is about.
+	if len(a.figures) > 1 || len(b.figures) > 1 || len(a.poles) > 0 && len(b.poles) > 0 {
+		for noun, n := range a.labels {
+			if m, both := b.labels[noun]; both && m != n {
+				return true
+			}
+		}
 	}
 	// A year beside another figure says when: 3.4 million in 2000, 3.7 million in 2020.
 	if ya, yb := years(a), years(b); len(ya) > 0 && len(yb) > 0 && !overlapping(ya, yb) && (otherFigureDiffers(a, b) || otherFigureDiffers(b, a)) {
@@ -456,6 +470,8 @@ func versions(text string) []string {
 	slices.Sort(out)
 	return slices.Compact(out)
 }
+
+var labelRE = regexp.MustCompile(`\b([a-z]{3,}) (\d+)\b`)
 
 var numberedRE = regexp.MustCompile(`\b(?:group|number|node|server|step|layer|level|type|class|phase|stage|chapter|case|option|shard|replica|region|zone|channel|method|algorithm|variant|model|series|mode) \d+\b|\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten)-(?:server|node|core|way|level|layer|stage|phase|year|day|bit|byte|member|region|party|tier)\b`)
 

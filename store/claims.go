@@ -158,7 +158,11 @@ func (s *Store) ClaimCandidates(ctx context.Context, wiki, text string, limit in
 		q.WriteString(`SELECT claim FROM (SELECT claim FROM claim_terms WHERE wiki = ? AND term = ? ORDER BY claim DESC LIMIT ?)`)
 		args = append(args, wiki, t.t, commonTerm)
 	}
-	return collect(ctx, s.read, "look for candidates", scanClaim, `SELECT `+claimColumns+` FROM (SELECT claim, count(*) AS shared FROM (`+q.String()+`) GROUP BY claim ORDER BY shared DESC, claim LIMIT ?) m JOIN claims c ON c.n = m.claim ORDER BY m.shared DESC, c.n`, append(args, limit)...)
+	cs, err := collect(ctx, s.read, "look for candidates", scanClaim, `SELECT `+claimColumns+` FROM (SELECT claim, count(*) AS shared FROM (`+q.String()+`) GROUP BY claim ORDER BY shared DESC, claim LIMIT ?) m JOIN claims c ON c.n = m.claim ORDER BY m.shared DESC, c.n`, append(args, limit)...)
+	if err != nil {
+		return nil, err
+	}
+	return cs, s.complete(ctx, cs)
 }
 
 // SettleSeed stores all that a seed changed, in one transaction. A seed that its run settled before changes nothing more, and

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -77,12 +79,19 @@ func (a *app) wikiPageCmd() *cobra.Command {
 }
 
 func (a *app) wikiSeedCmd() *cobra.Command {
-	var kind string
+	var kind, from string
 	cmd := &cobra.Command{
-		Use: "seed WIKI TEXT", Short: "Put something to look into into a wiki's queue", Args: cobra.MinimumNArgs(2),
+		Use: "seed WIKI TEXT", Short: "Put something to look into into a wiki's queue", Args: cobra.MinimumNArgs(1),
+		Example: "  starter wiki seed raft \"leader election\"\n  starter wiki seed raft --from topics.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			if (from == "") == (len(args) < 2) {
+				return usage("want a text, or --from FILE with one on each line")
+			}
 			return a.onWiki(ctx, args[0], func(s *service.Service, w openWiki) error {
+				if from != "" {
+					return a.seedFrom(ctx, s, w, from, kind)
+				}
 				text := strings.Join(strings.Fields(learning.Clean(strings.ToValidUTF8(strings.Join(args[1:], " "), ""))), " ")
 				if kinds := kindsOf(w); kind != "" && !slices.Contains(kinds, kind) {
 					return usage("--kind %q: a wiki of flavor %s has %s", kind, w.Flavor, strings.Join(kinds, ", "))
@@ -122,7 +131,43 @@ func (a *app) wikiSeedCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "the kind of page it makes (default the flavor's first)")
+	cmd.Flags().StringVar(&from, "from", "", "a file with a seed on each line, - for standard input")
 	return cmd
+}
+
+// seedFrom queues every line of a file.
+func (a *app) seedFrom(ctx context.Context, s *service.Service, w openWiki, file, kind string) error {
+	in := a.stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return usage("read the seeds: %w", err)
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	if kinds := kindsOf(w); kind != "" && !slices.Contains(kinds, kind) {
+		return usage("--kind %q: a wiki of flavor %s has %s", kind, w.Flavor, strings.Join(kinds, ", "))
+	}
+	var seeds []claim.Seed
+	sc := bufio.NewScanner(in)
+	for sc.Scan() {
+		text := strings.Join(strings.Fields(learning.Clean(strings.ToValidUTF8(sc.Text(), ""))), " ")
+		if claim.Key(text) != "" && len(text) <= 1000 {
+			seeds = append(seeds, claim.Seed{Wiki: w.Slug, Text: text, Kind: claim.Topic, PageKind: kind, Origin: "person"})
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return fmt.Errorf("read the seeds: %w", err)
+	}
+	n, err := s.Store.AddSeeds(ctx, seeds)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(map[string]any{"read": len(seeds), "added": n})
+	}
+	return a.print("queued %d of %d seed(s); the others are known already\n", n, len(seeds))
 }
 
 // kindsOf lists the kinds of pages of a wiki's flavor.

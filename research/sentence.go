@@ -72,12 +72,12 @@ func paragraph(doc string, lines []mdblock.Line, n int) []Sentence {
 		s := body[from:to]
 		lead := len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
 		s = strings.TrimSpace(s)
+		if lines[0].Kind == mdblock.Quote {
+			t := strings.TrimLeft(s, "> \t\r\n")
+			lead += len(s) - len(t)
+			s = t
+		}
 		if s != "" {
-			if lines[0].Kind == mdblock.Quote {
-				t := strings.TrimLeft(s, "> \t")
-				lead += len(s) - len(t)
-				s = t
-			}
 			out = append(out, Sentence{
 				Start: start + from + lead, End: start + from + lead + len(s), Text: fold(s),
 				Quote: lines[0].Kind == mdblock.Quote, paragraph: n, first: len(out) == 0, listed: lines[0].Marker,

@@ -111,3 +111,16 @@ func TestTheLabelledQuestionsFindTheirPages(t *testing.T) {
 	}
 	t.Log(table.String())
 }
+
+// No question a person can type raises a syntax error.
+func FuzzWikiSearch(f *testing.F) {
+	for _, q := range []string{`"`, `a"b`, "NEAR(", "a AND", "-x", "*", "col:x", "(", "foo->bar", "索引", "姜", "\x00", "a' OR 1", "C++", "#", "…"} {
+		f.Add(q)
+	}
+	st := retrievalStore(f)
+	f.Fuzz(func(t *testing.T, q string) {
+		if _, err := st.SearchWikis(t.Context(), WikiQuery{Text: q}); err != nil {
+			t.Errorf("%q: %v", q, err)
+		}
+	})
+}

@@ -26,6 +26,7 @@ var floors = map[string]int{
 	"devserver": 4,
 	"service":   5,
 	"cmd":       6,
+	"bench":     6,
 }
 
 type pkg struct {

@@ -118,6 +118,9 @@ func (a *app) runsShowCmd() *cobra.Command {
 }
 
 func (a *app) showRun(ctx context.Context, s *service.Service, id string) error {
+	if done, err := a.showWikiRun(ctx, s, id); done || err != nil {
+		return err
+	}
 	r, err := findRun(ctx, s, id)
 	if err != nil {
 		return err
@@ -180,6 +183,40 @@ func (a *app) showRun(ctx context.Context, s *service.Service, id string) error 
 		}
 	}
 	return a.print("%s\n", strings.TrimRight(b.String(), "\n"))
+}
+
+// showWikiRun shows a run of a wiki: research, council or survey. done is false where the id names none.
+func (a *app) showWikiRun(ctx context.Context, s *service.Service, id string) (done bool, err error) {
+	rs, err := s.Store.ResearchRuns(ctx, "", 0)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range rs {
+		if r.ID != id && (len(id) < 8 || !strings.HasPrefix(r.ID, id)) {
+			continue
+		}
+		spend, err := s.Store.SpendByStage(ctx, r.ID)
+		if err != nil {
+			return true, err
+		}
+		stages := make([]stageSpend, len(spend))
+		for i, x := range spend {
+			stages[i] = stageSpend{x.Stage, x.Calls, model.NanoUSD(x.NanoUSD).USD(), x.Input, x.Output, x.Unknown}
+		}
+		if a.json {
+			return true, a.printJSON(map[string]any{"run": viewRun(r), "wiki": r.Wiki, "workflow_id": r.WorkflowID, "spend": stages})
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s of wiki %s: %s\n  run %s, workflow %s, started %s\n", r.Kind, r.Wiki, orDash(r.Halted), r.ID, r.WorkflowID, r.StartedAt.Local().Format("2006-01-02 15:04:05"))
+		for _, x := range stages {
+			fmt.Fprintf(&b, "  %-8s %4d call(s)  $%.6f  %d tokens in, %d out, %d of unknown outcome\n", x.Stage, x.Calls, x.SpentUSD, x.Input, x.Output, x.Unknown)
+		}
+		if r.Result != nil {
+			fmt.Fprintf(&b, "  %s\n", r.Result)
+		}
+		return true, a.print("%s", b.String())
+	}
+	return false, nil
 }
 
 func (a *app) runsDiffCmd() *cobra.Command {

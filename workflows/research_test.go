@@ -36,10 +36,14 @@ func TestAWikiGrowsFromEmptyToConvergedTheSameEveryTime(t *testing.T) {
 	fakes := startFakes(t, nil)
 	var first map[string]string
 	// The number of seeds side by side must not matter either.
-	for _, parallel := range []int{1, 1, 4} {
+	parallels, depth := []int{1, 1, 4}, 2
+	if racing {
+		parallels, depth = []int{1, 4}, 1
+	}
+	for _, parallel := range parallels {
 		w := newWikiWorld(t, fakes, "")
 		w.seed("Raft leader election", "分布式缓存")
-		out, err := w.research(w.env(), run.ResearchParams{Fetchers: everySource, MaxPages: ptr(200), MaxDepth: ptr(2), Parallel: ptr(parallel)})
+		out, err := w.research(w.env(), run.ResearchParams{Fetchers: everySource, MaxPages: ptr(200), MaxDepth: ptr(depth), Parallel: ptr(parallel)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +92,11 @@ func TestEveryActivityOfResearchMayRunTwice(t *testing.T) {
 
 // With a third of all answers replaced by faults the run completes, every error is typed, and no seed is lost.
 func TestAThirdOfAllFetchesFail(t *testing.T) {
-	for trial := range 3 {
+	trials := 3
+	if racing {
+		trials = 1
+	}
+	for trial := range trials {
 		var mu sync.Mutex
 		rng := rand.New(rand.NewPCG(7, uint64(trial)))
 		fakes := startFakes(t, func(r fakesource.Request) fakesource.Fault {

@@ -47,6 +47,29 @@ func (a *app) doctorCmd() *cobra.Command {
 						add("model", true, "%s is usable", ref)
 					}
 				}
+				for _, d := range s.Sources.All(false) {
+					switch {
+					case d.Missing != "":
+						add("source", true, "%s can not be used yet: %s", d.Name, d.Missing)
+					case d.Remote:
+						add("source", true, "%s is usable, over the network", d.Name)
+					default:
+						add("source", true, "%s is usable", d.Name)
+					}
+				}
+				ws, err := s.Store.Wikis(cmd.Context())
+				if err != nil {
+					add("wikis", false, "%v", err)
+				}
+				for _, w := range ws {
+					_, d, _, err := s.OpenWiki(cmd.Context(), w.Slug)
+					if err != nil {
+						add("wiki", false, "%s: %v", w.Slug, err)
+						continue
+					}
+					_ = d.Close()
+					add("wiki", true, "%s in %s", w.Slug, w.Root)
+				}
 				switch ep, err := devserver.ReadEndpoint(string(s.Home)); {
 				case s.External():
 					add("temporal", true, "given by the environment: %s", a.getenv("TEMPORAL_ADDRESS"))

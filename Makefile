@@ -5,8 +5,8 @@ BIN     := bin
 TOOLS   := $(GO) tool -modfile=tools/go.mod
 # Packages that link the embedded Temporal server, or start binaries that do: a race build of it takes as long as everything
 # else together, and its own races are not ours to find. Their tests run without the detector; what they drive is raced in
-# the other packages. The store's property tests run once more without it, at full length.
-UNRACED := ./devserver/... ./service/... ./cmd/... ./internal/e2e/... ./store/...
+# the other packages. The store's property tests and the workflows' long ones run once more without it, at full length.
+UNRACED := ./devserver/... ./service/... ./cmd/... ./internal/e2e/... ./store/... ./workflows/...
 RACED   := $(shell $(GO) list ./... | grep -v -e '^whetstone/devserver' -e '^whetstone/service' -e '^whetstone/cmd/' -e '^whetstone/internal/e2e')
 LDFLAGS := -s -w
 # Short, since a finding is made by chance: longer runs are for a person (make fuzz-short FUZZTIME=5m).

@@ -35,6 +35,10 @@ func wrap(err error, format string, args ...any) error {
 	}
 	var se *sqlite.Error
 	if errors.As(err, &se) {
+		// The shared index of the log has no room to be made: SQLite says so only by its extended code.
+		if se.Code() == sqlite3.SQLITE_IOERR_SHMSIZE {
+			return fmt.Errorf("%s: %w: %w", what, ErrFull, err)
+		}
 		switch se.Code() & 0xff {
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 			return fmt.Errorf("%s: %w: %w", what, ErrBusy, err)

@@ -68,6 +68,10 @@ func TestAWikiGrowsFromEmptyToConvergedTheSameEveryTime(t *testing.T) {
 // and its report, the wiki is the same, byte for byte.
 func TestEveryActivityOfResearchMayRunTwice(t *testing.T) {
 	fakes := startFakes(t, nil)
+	pages := 6
+	if racing {
+		pages = 3
+	}
 	grow := func(double bool) map[string]string {
 		w := newWikiWorld(t, fakes, "")
 		w.seed("Raft leader election", "snapshots in Raft")
@@ -81,8 +85,8 @@ func TestEveryActivityOfResearchMayRunTwice(t *testing.T) {
 			twice(e, "ReturnSeeds", w.acts.ReturnSeeds)
 			twice(e, "FinishResearch", w.acts.FinishResearch)
 		}
-		out, err := w.research(e, run.ResearchParams{Fetchers: everySource, MaxPages: ptr(6), MaxDepth: ptr(2)})
-		if err != nil || out.Result.Pages != 6 {
+		out, err := w.research(e, run.ResearchParams{Fetchers: everySource, MaxPages: ptr(pages), MaxDepth: ptr(2)})
+		if err != nil || out.Result.Pages != pages {
 			t.Fatalf("%+v, %v", out.Result, err)
 		}
 		return w.files()
@@ -525,6 +529,9 @@ func TestContinueAsNewCarriesResearchOn(t *testing.T) {
 	whole.rawWorld()
 	whole.seed("Raft leader election", "分布式缓存")
 	p := run.ResearchParams{Wiki: "raft", Fetchers: []string{"local"}, MaxPages: ptr(8), MaxDepth: ptr(2), Parallel: ptr(1)}
+	if racing {
+		p.MaxPages = ptr(5)
+	}
 	if _, err := whole.research(whole.env(), p); err != nil {
 		t.Fatal(err)
 	}

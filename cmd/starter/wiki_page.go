@@ -86,7 +86,7 @@ func (a *app) wikiSeedCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			if (from == "") == (len(args) < 2) {
-				return usage("want a text, or --from FILE with one on each line")
+				return usage("want TEXT, or --from FILE with one on each line")
 			}
 			return a.onWiki(ctx, args[0], func(s *service.Service, w openWiki) error {
 				if from != "" {

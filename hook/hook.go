@@ -1,64 +1,59 @@
 // Package hook decides what to do with an agent's lifecycle event: event in, decision out. It is pure; the binary reads,
-// writes and keeps. An event it does not know, and one it cannot read, decide nothing.
+// writes and keeps, host/ knows how each host writes events and reads answers, and guard/ judges tool calls. An event it does
+// not know, and one it cannot read, decide nothing.
 package hook
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"time"
-
-	"whetstone/learning"
-	"whetstone/skill"
 )
 
-// Event is what a host sends. Only the fields that are used are read; hosts add others freely.
+// Kind is what an event means, whatever its host calls it.
+type Kind string
+
+// The kinds of events.
+const (
+	Start         Kind = "start"
+	Prompt        Kind = "prompt"
+	BeforeTool    Kind = "before_tool"
+	AfterTool     Kind = "after_tool"
+	ToolFailed    Kind = "tool_failed"
+	Reply         Kind = "reply"
+	SubagentReply Kind = "subagent_reply"
+	Failure       Kind = "failure" // the provider failed; its message is no reply of the agent
+	BeforeCompact Kind = "before_compact"
+	AfterCompact  Kind = "after_compact"
+	End           Kind = "end"
+	FileChanged   Kind = "file_changed"
+	Other         Kind = "other"
+)
+
+// Event is what a host sends, in one form for all hosts. Empty fields were not sent.
 type Event struct {
-	Name      string `json:"hook_event_name"`
-	Session   string `json:"session_id"`
-	Prompt    string `json:"prompt_id"`
-	CWD       string `json:"cwd"`
-	Reply     string `json:"last_assistant_message"`
-	AgentType string `json:"agent_type"`
+	Host       string
+	Kind       Kind
+	Name       string // the host's own name of the event
+	Session    string
+	Turn       string // names the turn within the session
+	CWD        string
+	Source     string // of a start: startup, resume, clear, compact, fork
+	Prompt     string
+	Reply      string
+	Transcript string // path of the conversation on disk
+	Tool       string
+	ToolUse    string // names the tool call
+	Input      json.RawMessage
+	File       string // of a file change
+	Agent      string // kind of subagent
+	Active     bool   // the turn goes on because a hook asked for it
 }
 
-// Decision is what follows from an event.
+// Decision is what the host is told.
 type Decision struct {
-	Captures []learning.Capture
-	Dropped  []string       // why blocks were not taken
-	Redacted map[string]int // secrets that were taken out, by kind
+	Context    string // facts for the model
+	Message    string // a line for the person
+	Permission string // allow, ask, deny; "" says nothing
+	Reason     string // of the permission
 }
 
-// Parse reads an event.
-func Parse(data []byte) (Event, error) {
-	var e Event
-	if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &e); err != nil {
-		return Event{}, fmt.Errorf("read a hook event: %w", err)
-	}
-	return e, nil
-}
-
-// Decide handles one event of Claude Code. The reply is redacted before it is parsed, so no secret is ever taken for
-// part of a rule. StopFailure is not captured from: its message is an error of the provider.
-func Decide(e Event, project string, now time.Time) Decision {
-	switch e.Name {
-	case "Stop", "SubagentStop":
-	default:
-		return Decision{}
-	}
-	reply, redacted := learning.Redact(learning.Clean(e.Reply))
-	session, _ := learning.Redact(learning.Clean(e.Session))
-	d := Decision{Redacted: redacted}
-	for _, b := range learning.ParseReply(reply) {
-		l := learning.Learning{
-			Status: learning.Pending, Project: project, Category: b.Category, Rule: b.Rule, Mistake: b.Mistake, Correction: b.Correction,
-			Skill: skill.Key(b.Skill), Wiki: b.Wiki, Host: "claude", Session: session, Observations: 1, CreatedAt: now.UTC(), ValidFrom: now.UTC(),
-		}
-		if err := l.Validate(); err != nil {
-			d.Dropped = append(d.Dropped, err.Error()) // a rule of four thousand bytes is no rule
-			continue
-		}
-		d.Captures = append(d.Captures, learning.Capture{Event: learning.CaptureID(e.Session, e.Prompt, b.Rule), Learning: l})
-	}
-	return d
-}
+// Teaching says, as a fact, how a correction is kept. Without it no agent would ever write a block.
+const Teaching = "This project keeps the corrections that people give. After a correction, the reply ends with a line `[LEARN] category: one-line rule`, and may add lines `Mistake: ...`, `Correction: ...` and `Skill: ...`; a person reviews them later."

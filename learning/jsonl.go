@@ -43,8 +43,13 @@ type record struct {
 	CreatedAt     *time.Time `json:"created_at"`
 	ValidFrom     *time.Time `json:"valid_from"`
 	ValidTo       *time.Time `json:"valid_to"`
-	Rank          any        `json:"rank"` // `learn search --json` adds these two; an import of that output ignores them
-	Snippet       any        `json:"snippet"`
+	Detector      string     `json:"detector"`
+	SupersededBy  string     `json:"superseded_by"`
+	TimesRecurred int        `json:"times_recurred"`
+	// What is worked out from the rest; an import of our own output ignores it.
+	Rank    any `json:"rank"`
+	Snippet any `json:"snippet"`
+	Flag    any `json:"flag"`
 }
 
 // ReadJSONL reads learnings, one JSON object a line. Good lines are returned even when others are bad; every bad line is
@@ -131,7 +136,8 @@ func parseRecord(line []byte, now time.Time) (Learning, error) {
 		ID: rec.ID, Status: Approved, Project: rec.Project, Category: strings.TrimSpace(rec.Category), Rule: strings.TrimSpace(rec.Rule),
 		Mistake: strings.TrimSpace(rec.Mistake), Correction: strings.TrimSpace(rec.Correction), Skill: strings.TrimSpace(rec.Skill),
 		Skills: rec.Skills, Wiki: strings.TrimSpace(rec.Wiki), Host: rec.Host, Session: rec.Session,
-		Observations: max(rec.Observations, 1), TimesInjected: rec.TimesInjected, TimesApplied: rec.TimesApplied,
+		Observations: max(rec.Observations, 1), TimesInjected: rec.TimesInjected, TimesApplied: rec.TimesApplied, TimesRecurred: rec.TimesRecurred,
+		Detector: strings.TrimSpace(rec.Detector), SupersededBy: rec.SupersededBy,
 		CreatedAt: now.UTC(), ValidTo: rec.ValidTo,
 	}
 	if rec.Status != "" {
@@ -148,7 +154,7 @@ func parseRecord(line []byte, now time.Time) (Learning, error) {
 	if rec.ValidFrom != nil {
 		l.ValidFrom = rec.ValidFrom.UTC()
 	}
-	if rec.TimesApplied < 0 || rec.TimesInjected < 0 || rec.Observations < 0 {
+	if rec.TimesApplied < 0 || rec.TimesInjected < 0 || rec.TimesRecurred < 0 || rec.Observations < 0 {
 		return Learning{}, errors.New("a counter is negative")
 	}
 	if l.ValidTo != nil && l.ValidTo.Before(l.ValidFrom) {

@@ -59,6 +59,35 @@ type Learning struct {
 	CreatedAt     time.Time  `json:"created_at"`
 	ValidFrom     time.Time  `json:"valid_from"`
 	ValidTo       *time.Time `json:"valid_to"`
+	// TimesRecurred counts captures of the rule after it had been injected: it was told, and did not help.
+	TimesRecurred int    `json:"times_recurred"`
+	SupersededBy  string `json:"superseded_by"`
+	Detector      string `json:"detector"` // see ParseDetector
+	Flag          string `json:"flag"`     // why it should be demoted, "" where it should not
+}
+
+// Bounds of the flag for demotion.
+const (
+	flagInjected = 10 // times injected without any evidence that it was applied
+	flagRecurred = 2  // captures after it had been injected
+)
+
+// SetFlag decides whether a learning earns its place: one that was injected often and never applied, or whose correction
+// came again after it had been injected, is a candidate for demotion.
+func (l *Learning) SetFlag() {
+	l.Flag = ""
+	switch {
+	case l.Status != Approved:
+	case l.TimesRecurred >= flagRecurred:
+		l.Flag = fmt.Sprintf("corrected again %d times after it had been injected", l.TimesRecurred)
+	case l.TimesInjected >= flagInjected && l.TimesApplied == 0:
+		l.Flag = fmt.Sprintf("injected %d times and never applied", l.TimesInjected)
+	}
+}
+
+// ValidAt reports whether a learning holds at a moment.
+func (l *Learning) ValidAt(t time.Time) bool {
+	return !l.ValidFrom.After(t) && (l.ValidTo == nil || l.ValidTo.After(t))
 }
 
 // Limits on the fields of a learning, in bytes. A correction longer than that is a document.
@@ -77,7 +106,7 @@ func (l *Learning) Validate() error {
 	case strings.TrimSpace(l.Rule) == "":
 		return fmt.Errorf("rule is empty")
 	}
-	for _, f := range []struct{ name, v string }{{"category", l.Category}, {"rule", l.Rule}, {"mistake", l.Mistake}, {"correction", l.Correction}, {"skill", l.Skill}, {"wiki", l.Wiki}} {
+	for _, f := range []struct{ name, v string }{{"category", l.Category}, {"rule", l.Rule}, {"mistake", l.Mistake}, {"correction", l.Correction}, {"skill", l.Skill}, {"wiki", l.Wiki}, {"detector", l.Detector}} {
 		if len(f.v) > MaxField {
 			return fmt.Errorf("%s is %d bytes long, at most %d", f.name, len(f.v), MaxField)
 		}
@@ -87,6 +116,9 @@ func (l *Learning) Validate() error {
 		if strings.ContainsRune(f.v, 0) {
 			return fmt.Errorf("%s contains a NUL byte", f.name)
 		}
+	}
+	if _, err := ParseDetector(l.Detector); err != nil {
+		return err
 	}
 	return nil
 }
@@ -122,6 +154,10 @@ type Filter struct {
 	Status     Status
 	Skill      string
 	Categories []string // any of them, ignoring case
+	Project    string
+	Flagged    bool
+	AsOf       *time.Time // valid at that time
+	KnownAt    *time.Time // as it was recorded at that time
 	Limit      int
 }
 
@@ -130,3 +166,48 @@ type Capture struct {
 	Event    string // identity of the event, see CaptureID
 	Learning Learning
 }
+
+// Note is a prompt in which a person corrected the agent; review turns it into a learning.
+type Note struct {
+	ID       string    `json:"id"`
+	Project  string    `json:"project"`
+	Session  string    `json:"session"`
+	Host     string    `json:"host"`
+	Excerpt  string    `json:"excerpt"` // redacted
+	Status   string    `json:"status"`  // open, turned, dismissed
+	Learning string    `json:"learning"`
+	At       time.Time `json:"at"`
+}
+
+// MaxExcerpt bounds the excerpt of a note, in runes.
+const MaxExcerpt = 400
+
+// NoteID identifies a correction note: the same prompt delivered again has the same id.
+func NoteID(session, turn, prompt string) string {
+	return "n_" + digest("note", session, turn, prompt)[:16]
+}
+
+// Application is evidence that a learning was applied.
+type Application struct {
+	ID       string    `json:"id"`
+	Learning string    `json:"learning"`
+	Session  string    `json:"session"`
+	Evidence string    `json:"evidence"` // cited, reply, edit, run, command
+	At       time.Time `json:"at"`
+}
+
+// ApplicationID identifies evidence: the same turn or tool call delivered again has the same id.
+func ApplicationID(session, place, learningID string) string {
+	return "a_" + digest("application", session, place, learningID)[:24]
+}
+
+// Record is what one event of a host leaves behind. It goes to the store in one transaction, or to the spool.
+type Record struct {
+	Captures     []Capture     `json:"captures,omitempty"`
+	Notes        []Note        `json:"notes,omitempty"`
+	Applications []Application `json:"applications,omitempty"`
+	Keys         []string      `json:"keys,omitempty"` // of the project that captures and notes belong to
+}
+
+// Empty reports whether there is nothing in r.
+func (r *Record) Empty() bool { return len(r.Captures)+len(r.Notes)+len(r.Applications) == 0 }

@@ -15,7 +15,8 @@ import (
 
 // ID identifies a project. Name is for display only.
 type ID struct {
-	Key  string
+	Key  string // the strongest of the keys
+	Keys []string
 	Name string
 }
 
@@ -32,16 +33,29 @@ func Find(dir string) ID {
 	}
 	common := commonDir(dir)
 	if common == "" {
-		return ID{Key: key("dir", dir), Name: filepath.Base(dir)}
-	}
-	if origin := Normalise(originURL(filepath.Join(common, "config"))); origin != "" {
-		return ID{Key: key("origin", origin), Name: strings.TrimSuffix(filepath.Base(origin), ".git")}
+		return id(filepath.Base(dir), inode(dir), key("dir", dir))
 	}
 	name := filepath.Base(common)
 	if name == ".git" {
 		name = filepath.Base(filepath.Dir(common))
 	}
-	return ID{Key: key("git", common), Name: name}
+	if origin := Normalise(originURL(filepath.Join(common, "config"))); origin != "" {
+		// The folder's own place is no key of it: another repository may be cloned there later.
+		return id(strings.TrimSuffix(filepath.Base(origin), ".git"), key("origin", origin), inode(common))
+	}
+	return id(name, inode(common), key("git", common))
+}
+
+// id joins keys, strongest first, leaving out those that could not be made.
+func id(name string, keys ...string) ID {
+	out := ID{Name: name}
+	for _, k := range keys {
+		if k != "" {
+			out.Keys = append(out.Keys, k)
+		}
+	}
+	out.Key = out.Keys[0]
+	return out
 }
 
 func key(kind, s string) string {

@@ -3,6 +3,7 @@ package project
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 )
 
@@ -28,7 +29,7 @@ func TestFindIsTheSameFromEveryWorktreeAndFolder(t *testing.T) {
 		t.Fatalf("%+v", want)
 	}
 	for _, d := range []string{filepath.Join(repo, "a", "b"), tree} {
-		if got := Find(d); got != want {
+		if got := Find(d); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", d, got, want)
 		}
 	}
@@ -52,7 +53,7 @@ func TestFoldersThatShareANameAreTwoProjects(t *testing.T) {
 	if got := Find(plain); got.Key == "" || got.Name != "plain" {
 		t.Errorf("%+v", got)
 	}
-	if Find("") != (ID{}) {
+	if !reflect.DeepEqual(Find(""), ID{}) {
 		t.Error("no folder is a project")
 	}
 }

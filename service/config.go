@@ -3,51 +3,25 @@ package service
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"whetstone/fetch"
 	"whetstone/home"
 	"whetstone/source"
 )
 
-// configFile is <home>/config.yaml. Keys never stand in it: it names the variables that hold them.
-type configFile struct {
-	// Contact is how the operators of sources can reach whoever runs this: a mail or web address.
-	Contact string                  `yaml:"contact"`
-	Sources map[string]sourceConfig `yaml:"sources"`
-}
-
-type sourceConfig struct {
-	BaseURL  string   `yaml:"base_url"`
-	KeyEnv   string   `yaml:"key_env"`
-	Interval string   `yaml:"interval"`
-	CostUSD  *float64 `yaml:"cost_usd"`
-	Hosts    []string `yaml:"hosts"`
-}
-
 // keyVariables are where the sources' keys are looked up unless key_env says otherwise.
 var keyVariables = map[string]string{"github": "GITHUB_TOKEN", "brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY", "semanticscholar": "SEMANTIC_SCHOLAR_API_KEY", "openalex": "OPENALEX_API_KEY"}
 
-// readConfig reads config.yaml strictly; one that is not there is empty.
-func readConfig(dir home.Dir) (configFile, error) {
-	var c configFile
-	b, err := os.ReadFile(dir.Config())
-	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+// readConfig reads config.yaml; what is wrong with it is the person's to mend.
+func readConfig(dir home.Dir) (home.Config, error) {
+	c, err := dir.ReadConfig()
+	if errors.Is(err, home.ErrConfig) {
+		return c, inputError(err.Error())
 	}
-	if err != nil {
-		return c, fmt.Errorf("read %s: %w", dir.Config(), err)
-	}
-	if err := yaml.UnmarshalWithOptions(b, &c, yaml.Strict()); err != nil {
-		return c, inputError(fmt.Sprintf("read %s: %s", dir.Config(), yaml.FormatError(err, false, false)))
-	}
-	return c, nil
+	return c, err
 }
 
 // newSources joins config.yaml and the environment: NAME_BASE_URL for an address, the usual variables for keys.

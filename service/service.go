@@ -106,8 +106,8 @@ func (s *Service) TaskQueue() string { return "whetstone-" + s.homeID }
 
 // DrainSpool brings spooled captures into the database.
 func (s *Service) DrainSpool(ctx context.Context) (int, error) {
-	return spool.Drain(s.Home.Spool(), 10_000, func(cs []learning.Capture) error {
-		_, err := s.Store.AddCaptures(ctx, cs)
+	return spool.Drain(s.Home.Spool(), 10_000, func(r learning.Record) error {
+		_, err := s.Store.AddRecord(ctx, r)
 		return err
 	})
 }

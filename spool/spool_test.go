@@ -9,8 +9,8 @@ import (
 	"whetstone/learning"
 )
 
-func capture(rule string) []learning.Capture {
-	return []learning.Capture{{Event: rule, Learning: learning.Learning{Category: "c", Rule: rule}}}
+func capture(rule string) learning.Record {
+	return learning.Record{Captures: []learning.Capture{{Event: rule, Learning: learning.Learning{Category: "c", Rule: rule}}}}
 }
 
 func TestWhatIsWrittenIsDrainedOnce(t *testing.T) {
@@ -21,8 +21,8 @@ func TestWhatIsWrittenIsDrainedOnce(t *testing.T) {
 		}
 	}
 	got := map[string]int{}
-	take := func(cs []learning.Capture) error {
-		for _, c := range cs {
+	take := func(r learning.Record) error {
+		for _, c := range r.Captures {
 			got[c.Learning.Rule]++
 		}
 		return nil
@@ -47,10 +47,10 @@ func TestAFailureKeepsTheFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy := errors.New("busy")
-	if _, err := Drain(dir, 10, func([]learning.Capture) error { return busy }); !errors.Is(err, busy) {
+	if _, err := Drain(dir, 10, func(learning.Record) error { return busy }); !errors.Is(err, busy) {
 		t.Errorf("%v", err)
 	}
-	if n, err := Drain(dir, 10, func([]learning.Capture) error { return nil }); n != 1 || err != nil {
+	if n, err := Drain(dir, 10, func(learning.Record) error { return nil }); n != 1 || err != nil {
 		t.Errorf("it was lost: %d, %v", n, err)
 	}
 }
@@ -66,7 +66,7 @@ func TestABrokenFileIsSetAsideAndStopsNothing(t *testing.T) {
 	if err := Write(dir, capture("a")); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := Drain(dir, 10, func([]learning.Capture) error { return nil }); n != 1 || err != nil {
+	if n, err := Drain(dir, 10, func(learning.Record) error { return nil }); n != 1 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "0.bad")); err != nil {

@@ -20,6 +20,7 @@ var (
 	ErrForeign   = errors.New("the file is another program's database")
 	ErrNewer     = errors.New("the database was made by a newer whetstone")
 	ErrReadOnly  = errors.New("the database cannot be written")
+	ErrExists    = errors.New("it is there already")
 	ErrState     = errors.New("the change is not possible from the present state")
 )
 

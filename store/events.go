@@ -13,8 +13,7 @@ func (s *Store) event(ctx context.Context, tx *sql.Tx, kind, subject string, det
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO events (at, kind, subject, detail) VALUES (?, ?, ?, ?)`, stamp(s.now()), kind, subject, string(b))
-	return err
+	return s.chain(ctx, tx, entryOf{At: stamp(s.now()), Kind: kind, Subject: subject, Detail: string(b)})
 }
 
 // Event is one entry of the journal.

@@ -44,6 +44,9 @@ func (s *Store) version(ctx context.Context) (int, error) {
 	return version, nil
 }
 
+// inGo is what a migration does beyond SQL, by the version it leads to.
+var inGo = map[int]func(*Store, context.Context, *sql.Tx) error{3: adoptLearnings}
+
 // migrate applies what is missing, one transaction for each step; a step that fails leaves the file as it was before it.
 func (s *Store) migrate(ctx context.Context) error {
 	have, err := s.version(ctx)
@@ -61,6 +64,11 @@ func (s *Store) migrate(ctx context.Context) error {
 		err = s.tx(ctx, func(tx *sql.Tx) error {
 			if _, err := tx.ExecContext(ctx, string(src)); err != nil {
 				return err
+			}
+			if f := inGo[i+1]; f != nil {
+				if err := f(s, ctx, tx); err != nil {
+					return err
+				}
 			}
 			// Pragmas take no parameters; both values are integers of ours.
 			_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, i+1))

@@ -3,11 +3,13 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"errors"
+	"math"
 	"slices"
 	"strings"
-	"unicode"
+	"time"
 
-	"whetstone/internal/words"
 	"whetstone/learning"
 )
 
@@ -18,107 +20,151 @@ type Hit struct {
 	Snippet string  `json:"snippet"`
 }
 
-// SearchLearnings finds learnings by words in category, rule, mistake and correction, best first: BM25 with weights
-// 1, 2, 1, 1 for words, plus occurrences for Chinese, Japanese and Korean, which are not written in words. No query is a
-// syntax error: every term is quoted. limit <= 0 means all.
-func (s *Store) SearchLearnings(ctx context.Context, query string, limit int) ([]Hit, error) {
-	latin, cjk := terms(query)
-	found := map[string]*Hit{}
-	if len(latin) > 0 {
-		hits, err := collect(ctx, s.read, "search learnings", func(r scanner) (Hit, error) {
-			var h Hit
-			var err error
-			h.Learning, err = scanLearning(r, &h.Rank, &h.Snippet)
-			return h, err
-		}, `SELECT `+learningColumns+`, -bm25(learnings_fts, 1, 2, 1, 1), snippet(learnings_fts, -1, '[', ']', '…', 24)
-			FROM learnings_fts JOIN learnings l ON l.n = learnings_fts.rowid
-			WHERE learnings_fts MATCH ? AND l.status <> 'forgotten'`, strings.Join(latin, " OR "))
+// LearningQuery is a search in learnings.
+type LearningQuery struct {
+	Text  string
+	Limit int // <= 0 is all
+	// Usable leaves out what must not reach an agent: it wants approved learnings that are valid now and belong to Project or to
+	// no project.
+	Usable  bool
+	Project string
+	// Engines limits the search to some of words, trigrams, cjk; nil is all. For measuring.
+	Engines []string
+}
+
+// SearchLearnings finds learnings by category, rule, mistake and correction, best first: BM25 over words and the parts of
+// identifiers, trigrams for substrings, bigrams for Chinese, Japanese and Korean, fused by reciprocal rank. No query is a
+// syntax error: every term is quoted. Forgotten ones are never found.
+func (s *Store) SearchLearnings(ctx context.Context, q LearningQuery) ([]Hit, error) {
+	t := wikiTerms(q.Text)
+	depth := max(depthOfList, q.Limit)
+	if q.Limit <= 0 {
+		depth = -1
+	}
+	score := map[int64]float64{}
+	for _, e := range []struct {
+		name, match, rank string
+		weight            float64
+	}{
+		{"words", t.words, `bm25(learnings_words, 1, 2, 1, 1, 0.8)`, 1},
+		{"trigrams", t.trigrams, `bm25(learnings_trigrams, 2, 1, 1, 1)`, t.trigramWeight},
+		{"cjk", t.cjk, `bm25(learnings_cjk)`, 1},
+	} {
+		if e.match == "" || q.Engines != nil && !slices.Contains(q.Engines, e.name) {
+			continue
+		}
+		table := "learnings_" + e.name // a constant of this file
+		now := stamp(s.now())
+		ns, err := collect(ctx, s.read, "search learnings", func(r scanner) (int64, error) {
+			var n int64
+			return n, r.Scan(&n)
+		}, `SELECT l.n FROM `+table+` f JOIN learnings l ON l.n = f.rowid WHERE `+table+` MATCH ?1 AND l.status <> 'forgotten'
+			AND (?2 = 0 OR l.status = 'approved' AND l.project IN ('', ?3) AND l.valid_from <= ?4 AND (l.valid_to IS NULL OR l.valid_to > ?4))
+			ORDER BY `+e.rank+`, l.created_at, l.n LIMIT ?5`, e.match, q.Usable, q.Project, now, depth)
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range hits {
-			found[h.ID] = &h
+		for i, n := range ns {
+			score[n] += e.weight / float64(rrfK+i+1)
 		}
 	}
-	for _, term := range cjk {
-		hits, err := collect(ctx, s.read, "search learnings", func(r scanner) (Hit, error) {
-			var h Hit
-			var err error
-			h.Learning, err = scanLearning(r, &h.Rank)
-			h.Snippet = h.Rule
-			return h, err
-		}, `SELECT `+learningColumns+`, (instr(l.category, ?1) > 0) + 2 * (instr(l.rule, ?1) > 0) + (instr(l.mistake, ?1) > 0) + (instr(l.correction, ?1) > 0) AS hits
-			FROM learnings l WHERE hits > 0 AND l.status <> 'forgotten'`, term)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range hits {
-			if have, ok := found[h.ID]; ok {
-				have.Rank += h.Rank
-			} else {
-				found[h.ID] = &h
-			}
-		}
+	order := make([]int64, 0, len(score))
+	for n := range score {
+		order = append(order, n)
 	}
-	out := make([]Hit, 0, len(found))
-	for _, h := range found {
-		out = append(out, *h)
+	slices.SortFunc(order, func(a, b int64) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(a, b)) })
+	if q.Limit > 0 && len(order) > q.Limit {
+		order = order[:q.Limit]
 	}
-	slices.SortFunc(out, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Rank, a.Rank), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
-	})
-	if limit > 0 && len(out) > limit {
-		out = out[:limit]
+	byN, err := s.learningsByN(ctx, order)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Hit, 0, len(order))
+	for _, n := range order {
+		if l, ok := byN[n]; ok {
+			out = append(out, Hit{l, math.Round(score[n]*1e6) / 1e6, mark(excerpt(strings.Join([]string{l.Rule, l.Mistake, l.Correction}, " "), t.plain), t.plain)})
+		}
 	}
 	return out, nil
 }
 
-// terms splits a query into quoted FTS terms and runs of CJK characters, which longer than two are also cut to bigrams,
-// since nobody types a phrase exactly as it was stored.
-func terms(query string) (latin, cjk []string) {
-	var word, run []rune
-	flush := func() {
-		if len(word) > 0 {
-			latin = append(latin, `"`+string(word)+`"`)
-			word = word[:0]
+func (s *Store) learningsByN(ctx context.Context, ns []int64) (map[int64]learning.Learning, error) {
+	out := make(map[int64]learning.Learning, len(ns))
+	for part := range slices.Chunk(ns, 500) {
+		args := make([]any, len(part))
+		for i, n := range part {
+			args[i] = n
 		}
-		switch {
-		case len(run) > 2:
-			for i := 0; i+1 < len(run); i++ {
-				cjk = append(cjk, string(run[i:i+2]))
-			}
-		case len(run) > 0:
-			cjk = append(cjk, string(run))
+		type row struct {
+			n int64
+			l learning.Learning
 		}
-		run = run[:0]
-	}
-	cjkNow := false
-	for _, r := range query {
-		is := words.IsCJK(r)
-		if is != cjkNow {
-			flush()
-			cjkNow = is
+		rows, err := collect(ctx, s.read, "read learnings", func(r scanner) (row, error) {
+			var x row
+			var err error
+			x.l, err = scanLearning(r, &x.n)
+			return x, err
+		}, `SELECT `+learningColumns+`, l.n FROM learnings l WHERE l.n IN (?`+strings.Repeat(`, ?`, len(part)-1)+`)`, args...)
+		if err != nil {
+			return nil, err
 		}
-		switch {
-		case is:
-			run = append(run, r)
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
-			word = append(word, r)
-		default:
-			flush()
+		for _, r := range rows {
+			out[r.n] = r.l
 		}
 	}
-	flush()
-	slices.Sort(cjk)
-	return latin, slices.Compact(cjk)
+	return out, nil
+}
+
+// UsableFor lists learnings that may reach an agent of a project at the start of a session, most promising first by a
+// coarse order: of this project, applied, seen often, new.
+func (s *Store) UsableFor(ctx context.Context, project string, limit int) ([]learning.Learning, error) {
+	now := stamp(s.now())
+	return collect(ctx, s.read, "list usable learnings", func(r scanner) (learning.Learning, error) { return scanLearning(r) },
+		`SELECT `+learningColumns+` FROM learnings l WHERE l.status = 'approved' AND l.project IN ('', ?1) AND l.wiki = '' AND l.valid_from <= ?2 AND (l.valid_to IS NULL OR l.valid_to > ?2)
+		ORDER BY l.project = ?1 DESC, min(l.times_applied, 5) DESC, min(l.observations, 5) DESC, l.created_at DESC, l.n DESC LIMIT ?3`, project, now, limit)
+}
+
+// LearningsByID reads learnings in the order of the ids; those that may not reach an agent now are left out.
+func (s *Store) LearningsByID(ctx context.Context, ids []string, project string) ([]learning.Learning, error) {
+	var out []learning.Learning
+	now := s.Now()
+	for _, id := range ids {
+		l, err := scanLearning(s.read.QueryRowContext(ctx, `SELECT `+learningColumns+` FROM learnings l WHERE l.id = ?`, id))
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, wrap(err, "read learning %s", id)
+		}
+		if usable(&l, project, now) {
+			out = append(out, l)
+		}
+	}
+	return out, nil
+}
+
+func usable(l *learning.Learning, project string, now time.Time) bool {
+	return l.Status == learning.Approved && (l.Project == "" || l.Project == project) && l.ValidAt(now)
 }
 
 // SearchIDs is SearchLearnings for callers that want ids only.
 func (s *Store) SearchIDs(ctx context.Context, query string, limit int) ([]string, error) {
-	hits, err := s.SearchLearnings(ctx, query, limit)
+	hits, err := s.SearchLearnings(ctx, LearningQuery{Text: query, Limit: limit})
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.ID
 	}
 	return ids, err
+}
+
+// mark puts what was looked for into brackets.
+func mark(text string, terms []string) string {
+	for _, t := range terms {
+		low := strings.ToLower(text)
+		if i := strings.Index(low, t); i >= 0 && len(low) == len(text) && !strings.Contains(text[:i], "[") && !strings.HasPrefix(text[i:], "[") {
+			return text[:i] + "[" + text[i:i+len(t)] + "]" + text[i+len(t):]
+		}
+	}
+	return text
 }

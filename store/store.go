@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -33,6 +34,10 @@ type Store struct {
 	write *sql.DB // one connection, immediate transactions
 	read  *sql.DB
 	now   func() time.Time
+
+	mu  sync.Mutex // guards what follows
+	key []byte     // of the audit chain
+	tip head       // of the transaction that is under way
 }
 
 // Open opens data.db, creating or upgrading it as needed. It fails with ErrForeign, ErrNewer, ErrCorrupt, ErrReadOnly or
@@ -180,11 +185,17 @@ func (s *Store) tx(ctx context.Context, f func(*sql.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	if err := f(tx); err != nil {
+	err = f(tx)
+	tip := s.takeTip() // while this transaction still holds the only connection that writes
+	if err != nil {
 		_ = tx.Rollback()
 		return err
 	}
-	return tx.Commit()
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	s.keepHead(tip)
+	return nil
 }
 
 const timeForm = "2006-01-02T15:04:05.000000000Z07:00" // fixed width, so that text order is time order

@@ -227,7 +227,7 @@ func TestSearchRanksByField(t *testing.T) {
 	inMistake.Mistake = "golden files were edited"
 	_, err := s.AddLearnings(ctx, []learning.Learning{inMistake, inRule, zh, one("unrelated advice about names")})
 	must(t, err)
-	hits, err := s.SearchLearnings(ctx, "golden files", 0)
+	hits, err := s.SearchLearnings(ctx, LearningQuery{Text: "golden files", Limit: 0})
 	must(t, err)
 	if len(hits) != 2 || hits[0].Rule != inRule.Rule || hits[0].Rank <= hits[1].Rank {
 		t.Errorf("hits %+v", hits)
@@ -236,12 +236,12 @@ func TestSearchRanksByField(t *testing.T) {
 		t.Errorf("snippet %q", hits[0].Snippet)
 	}
 	for _, q := range []string{"迁移", "迁移脚本", "ORM", "使用模型"} {
-		if hits, err := s.SearchLearnings(ctx, q, 5); err != nil || len(hits) != 1 {
+		if hits, err := s.SearchLearnings(ctx, LearningQuery{Text: q, Limit: 5}); err != nil || len(hits) != 1 {
 			t.Errorf("%q: %d hits, %v", q, len(hits), err)
 		}
 	}
 	must(t, s.SetStatus(ctx, []string{hits[0].ID}, learning.Rejected))
-	if hits, err = s.SearchLearnings(ctx, "golden", 1); err != nil || len(hits) != 1 {
+	if hits, err = s.SearchLearnings(ctx, LearningQuery{Text: "golden", Limit: 1}); err != nil || len(hits) != 1 {
 		t.Errorf("limit: %d hits, %v", len(hits), err)
 	}
 }
@@ -263,7 +263,7 @@ func FuzzSearch(f *testing.F) {
 		if len(q) > 500 {
 			return
 		}
-		if _, err := s.SearchLearnings(t.Context(), q, 10); err != nil {
+		if _, err := s.SearchLearnings(t.Context(), LearningQuery{Text: q, Limit: 10}); err != nil {
 			t.Fatalf("%q: %v", q, err)
 		}
 	})

@@ -36,7 +36,7 @@ func TestEveryEarlierSchemaIsUpgraded(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = st.Close() }()
-			hits, err := st.SearchLearnings(t.Context(), "rule", 5)
+			hits, err := st.SearchLearnings(t.Context(), LearningQuery{Text: "rule", Limit: 5})
 			if err != nil || len(hits) != 1 || hits[0].ID != "l_1" {
 				t.Errorf("%+v, %v", hits, err)
 			}

@@ -149,3 +149,10 @@ func (s *Store) MarkTick(ctx context.Context, slug string, at time.Time, failed 
 		stamp(at), failed, failed, stampOrNull(notBefore), slug)
 	return wrap(err, "note a tick of %s", slug)
 }
+
+// WikiCount counts the wikis: most people have none, and need not wait for a search.
+func (s *Store) WikiCount(ctx context.Context) (int, error) {
+	var n int
+	err := s.read.QueryRowContext(ctx, `SELECT count(*) FROM wikis`).Scan(&n)
+	return n, wrap(err, "count wikis")
+}

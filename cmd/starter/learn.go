@@ -177,7 +177,7 @@ func (a *app) learnSearchCmd() *cobra.Command {
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd.Context(), func(s *service.Service) error {
-				hits, err := s.Store.SearchLearnings(cmd.Context(), strings.Join(args, " "), limit)
+				hits, err := s.Store.SearchLearnings(cmd.Context(), store.LearningQuery{Text: strings.Join(args, " "), Limit: limit})
 				if err != nil {
 					return err
 				}

@@ -20,8 +20,8 @@ import (
 // be understood, tested and replaced without its neighbours.
 var floors = map[string]int{
 	"skill": 0, "learning": 0, "model": 0, "run": 0, "home": 0, "project": 0, "source": 0, "claim": 0,
-	"validation": 1, "optimizer": 1, "hook": 1, "report": 1, "spool": 1, "wiki": 1, "research": 1,
-	"activities": 2, "store": 2, "llm": 2, "fetch": 2,
+	"validation": 1, "optimizer": 1, "hook": 1, "report": 1, "spool": 1, "session": 1, "wiki": 1, "research": 1,
+	"activities": 2, "install": 2, "store": 2, "llm": 2, "fetch": 2,
 	"workflows": 3,
 	"devserver": 4,
 	"service":   5,
@@ -153,7 +153,7 @@ func TestHookLinksLittle(t *testing.T) {
 			}
 		}
 	}
-	if most := 180; len(p.Deps) > most {
+	if most := 200; len(p.Deps) > most {
 		t.Errorf("the hook links %d packages, at most %d", len(p.Deps), most)
 	}
 }

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"whetstone/home"
+	"whetstone/hook"
+	"whetstone/hook/guard"
+	"whetstone/hook/host"
+	"whetstone/store"
+)
+
+// guarded judges a tool call. Only events before a tool are judged; whatever else reaches a guard's registration passes.
+func guarded(e env, f flags, dir home.Dir, event hook.Event, l *journal) ([]byte, int, string) {
+	if len(f.unknown) > 0 {
+		l.note("the guard does not know %q", f.unknown)
+		return refuse(f, "whetstone's guard does not know some of its own flags, so the call is denied: run `starter hook install --guards` again")
+	}
+	if event.Kind != hook.BeforeTool {
+		return host.Render(event, hook.Decision{}), 0, ""
+	}
+	deny := func(reason string) ([]byte, int, string) {
+		return host.Render(event, hook.Decision{Permission: "deny", Reason: "whetstone guard: " + reason}), 0, ""
+	}
+	cfg, err := dir.ReadConfig()
+	if err != nil {
+		l.note("%v", err)
+		return deny("its configuration can not be read, so the call is denied: " + err.Error())
+	}
+	g, err := guard.New(guard.Options{
+		Dir: event.CWD, User: e.getenv("HOME"), Store: string(dir), Deny: cfg.Guards.Deny, Ask: cfg.Guards.Ask, NoAsk: !host.CanAsk(event),
+		Training: func() ([]string, error) { return training(e, dir) }, Resolve: resolve,
+	})
+	if err != nil {
+		l.note("%v", err)
+		return deny("its configuration can not be used, so the call is denied: " + err.Error())
+	}
+	v := g.Check(event.Tool, event.Input)
+	if v.Answer == guard.Allow {
+		return host.Render(event, hook.Decision{}), 0, ""
+	}
+	return host.Render(event, hook.Decision{Permission: v.Answer.String(), Reason: "whetstone guard (" + v.Rule + "): " + v.Reason}), 0, ""
+}
+
+// training lists the skills that runs are optimizing; where there is no database, none is.
+func training(e env, dir home.Dir) ([]string, error) {
+	if _, err := os.Stat(dir.Database()); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	s, err := store.Open(ctx, store.Options{Path: dir.Database(), BusyTimeout: busyTimeout, Now: e.now})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	return s.SkillsInTraining(ctx)
+}
+
+// resolve follows symbolic links of a path, of which the last parts need not exist.
+func resolve(path string) string {
+	path = filepath.FromSlash(path)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return filepath.ToSlash(real)
+	}
+	parent, base := filepath.Dir(path), filepath.Base(path)
+	if parent == path {
+		return ""
+	}
+	if real, err := filepath.EvalSymlinks(parent); err == nil {
+		return filepath.ToSlash(filepath.Join(real, base))
+	}
+	return ""
+}

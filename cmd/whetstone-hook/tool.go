@@ -1,0 +1,93 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"whetstone/hook"
+	"whetstone/learning"
+	"whetstone/session"
+	"whetstone/wiki/folder"
+)
+
+// tool notes what a tool did: names and counts, no contents. It opens no database.
+func (c *call) tool() {
+	e := c.event
+	kind := session.LTool
+	if e.Kind == hook.ToolFailed {
+		kind = session.LFailed
+	}
+	lines := []session.Line{{T: session.LTool, Name: hook.Name(e.Tool), Use: e.ToolUse}}
+	if kind == session.LFailed {
+		lines = append(lines, session.Line{T: kind, Name: hook.Name(e.Tool), Use: e.ToolUse})
+	} else {
+		if k := hook.SkillLoaded(e.Tool, e.Input); k != "" {
+			lines = append(lines, session.Line{T: session.LSkill, Name: k})
+		}
+		if file, edit := hook.Touched(e.Tool, e.Input); file != "" {
+			t := session.LRead
+			if edit {
+				t = session.LEdit
+			}
+			lines = append(lines, session.Line{T: t, Name: session.FileKey(file), Use: e.ToolUse})
+		}
+		lines = append(lines, c.fired()...)
+	}
+	c.remember(lines...)
+}
+
+// fired are the detectors of told rules that this call proves.
+func (c *call) fired() []session.Line {
+	c.state = c.sess.Load()
+	if len(c.state.Detectors) == 0 {
+		return nil
+	}
+	var lines []session.Line
+	written, ran := hook.Written(c.event.Input), hook.Ran(c.event.Input)
+	for id, text := range c.state.Detectors {
+		d, err := learning.ParseDetector(text)
+		if err != nil || d == nil || d.Pattern == nil {
+			continue
+		}
+		if d.Kind == "edit" && d.Pattern.MatchString(written) || d.Kind == "run" && d.Pattern.MatchString(ran) {
+			place := c.event.ToolUse
+			if place == "" {
+				place = c.place()
+			}
+			lines = append(lines, session.Line{T: session.LApplied, ID: id, Evidence: d.Kind, Use: place})
+		}
+	}
+	return lines
+}
+
+// fileChanged puts a verify seed into the queue where a page of a wiki was edited.
+func (c *call) fileChanged() {
+	if !strings.HasSuffix(strings.ToLower(c.event.File), ".md") {
+		return
+	}
+	s := c.open(false)
+	if s == nil {
+		return
+	}
+	ws, err := s.Wikis(c.ctx)
+	if err != nil {
+		c.log.note("%v", err)
+		return
+	}
+	for _, w := range ws {
+		rel, err := filepath.Rel(w.Root, c.event.File)
+		if err != nil || strings.HasPrefix(rel, "..") {
+			continue
+		}
+		d, err := folder.Open(w.Root)
+		if err != nil {
+			c.log.note("%v", err)
+			return
+		}
+		if _, err := d.Changed(c.ctx, s, w.Slug, filepath.ToSlash(rel)); err != nil {
+			c.log.note("look at a changed page of %s: %v", w.Slug, err)
+		}
+		_ = d.Close()
+		return
+	}
+}

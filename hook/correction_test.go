@@ -42,6 +42,7 @@ func TestCorrectionsAreFoundWithoutTakingOrdinaryPromptsForThem(t *testing.T) {
 		{"testdata/corrections_dev.jsonl", 140, 0.95, 0.9},
 		{"testdata/corrections_aside.jsonl", 80, 0.95, 0.9},
 		{"testdata/corrections_aside2.jsonl", 100, 0.95, 0.8},
+		{"testdata/corrections_aside3.jsonl", 120, 0.9, 0.5},
 	} {
 		tp, fp, fn := 0, 0, 0
 		list := prompts(t, c.file)

@@ -151,3 +151,12 @@ func join(host, path string) string {
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 	return strings.ToLower(host) + "/" + path
 }
+
+// Exists reports whether a folder is there.
+func Exists(dir string) (os.FileInfo, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		return nil, os.ErrNotExist
+	}
+	return info, err
+}

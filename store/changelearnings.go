@@ -174,3 +174,17 @@ func (s *Store) RestoreLearnings(ctx context.Context, ids []string) error {
 	})
 	return wrap(err, "restore learnings")
 }
+
+// UnlinkSkill takes LinkSkill back for one learning.
+func (s *Store) UnlinkSkill(ctx context.Context, id, skillKey string) error {
+	err := s.tx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM learning_skills WHERE learning_id = ? AND skill_key = ?`, id, skillKey); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE learnings SET skill = coalesce((SELECT min(skill_key) FROM learning_skills WHERE learning_id = ?1), '') WHERE id = ?1 AND skill = ?2`, id, skillKey); err != nil {
+			return err
+		}
+		return s.changed(ctx, tx, "learning.unlinked", id, map[string]any{"skill": skillKey})
+	})
+	return wrap(err, "unlink learning %s from %s", id, skillKey)
+}

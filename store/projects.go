@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"time"
+
+	"whetstone/learning"
 )
 
 // resolve finds the project that one of the keys belongs to, the first one deciding, and makes the other keys its aliases,
@@ -69,4 +71,34 @@ func (s *Store) AddProject(ctx context.Context, keys []string, name string) (id 
 		return err
 	})
 	return id, wrap(err, "add the project")
+}
+
+// MoveLearnings gives the learnings of one project to another, as when a project that was known by name only is found. One that
+// the other project has already stays where it is. It returns how many moved.
+func (s *Store) MoveLearnings(ctx context.Context, from, to string) (moved int, err error) {
+	err = s.tx(ctx, func(tx *sql.Tx) error {
+		moved = 0
+		ls, err := collect(ctx, tx, "list learnings", func(r scanner) (learning.Learning, error) { return scanLearning(r) }, `SELECT `+learningColumns+` FROM learnings l WHERE l.project = ? AND l.status <> 'forgotten' ORDER BY l.n`, from)
+		if err != nil {
+			return err
+		}
+		for _, l := range ls {
+			res, err := tx.ExecContext(ctx, `INSERT INTO learning_identities (identity, learning_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, learning.Identity(to, l.Rule), l.ID)
+			if err != nil {
+				return err
+			}
+			if n, _ := res.RowsAffected(); n == 0 {
+				continue
+			}
+			if _, err := tx.ExecContext(ctx, `UPDATE learnings SET project = ? WHERE id = ?`, to, l.ID); err != nil {
+				return err
+			}
+			if err := s.changed(ctx, tx, "learning.moved", l.ID, map[string]any{"to": to}); err != nil {
+				return err
+			}
+			moved++
+		}
+		return nil
+	})
+	return moved, wrap(err, "move learnings of a project")
 }

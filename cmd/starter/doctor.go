@@ -1,13 +1,15 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"whetstone/devserver"
+	"whetstone/hook/host"
+	"whetstone/install"
 	"whetstone/llm"
 	"whetstone/model"
 	"whetstone/service"
@@ -70,6 +72,8 @@ func (a *app) doctorCmd() *cobra.Command {
 					_ = d.Close()
 					add("wiki", true, "%s in %s", w.Slug, w.Root)
 				}
+				a.auditFindings(cmd.Context(), s, add)
+				a.hookFindings(cmd.Context(), add)
 				switch ep, err := devserver.ReadEndpoint(string(s.Home)); {
 				case s.External():
 					add("temporal", true, "given by the environment: %s", a.getenv("TEMPORAL_ADDRESS"))
@@ -105,14 +109,45 @@ func (a *app) doctorCmd() *cobra.Command {
 	}
 }
 
+// auditFindings follows the audit chain.
+func (a *app) auditFindings(ctx context.Context, s *service.Service, add func(string, bool, string, ...any)) {
+	rows, damage, err := s.Store.Audit(ctx, 10)
+	switch {
+	case err != nil:
+		add("audit", false, "the audit chain can not be followed: %v", err)
+	case len(damage) == 0:
+		add("audit", true, "%d event(s), an unbroken chain", rows)
+	}
+	for _, d := range damage {
+		add("audit", false, "%s", d.What)
+	}
+}
+
+// hookFindings proves the registrations of the hook, of all agents that have one.
+func (a *app) hookFindings(ctx context.Context, add func(string, bool, string, ...any)) {
+	for _, project := range []bool{false, true} {
+		list, err := a.hookOptions(hookFlags{hosts: host.Names(), project: project}, false)
+		if err != nil {
+			add("hook", false, "%v", err)
+			return
+		}
+		for _, o := range list {
+			st := install.Look(ctx, o, buildVersion())
+			if st.Installed {
+				add("hook", st.Live && st.Teaches, "%s", statusLine(st))
+			}
+			for _, p := range st.Problems {
+				add("hook", false, "%s: %s", st.Host, p)
+			}
+		}
+	}
+}
+
 func (a *app) versionCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := "unknown"
-			if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-				v = info.Main.Version
-			}
+			v := buildVersion()
 			if a.json {
 				return a.printJSON(map[string]string{"version": v})
 			}

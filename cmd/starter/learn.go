@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,8 @@ import (
 
 func (a *app) learnCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "learn", Short: "Add, find and review learnings", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.learnAddCmd(), a.learnListCmd(), a.learnShowCmd(), a.learnSearchCmd(), a.learnImportCmd(), a.learnLinkCmd(), a.learnStatsCmd(),
+	cmd.AddCommand(a.learnAddCmd(), a.learnListCmd(), a.learnShowCmd(), a.learnSearchCmd(), a.learnImportCmd(), a.learnLinkCmd(), a.learnStatsCmd(), a.learnReviewCmd(), a.learnEditCmd(), a.learnSupersedeCmd(), a.learnForgetCmd(), a.learnRestoreCmd(),
+		a.learnHistoryCmd(), a.learnExportCmd(), a.learnNotesCmd(),
 		a.learnSetCmd("approve", learning.Approved, "Approve learnings, so that they train skills"),
 		a.learnSetCmd("reject", learning.Rejected, "Reject learnings"))
 	return cmd
@@ -67,6 +69,7 @@ func (a *app) learnAddCmd() *cobra.Command {
 	f.StringVar(&l.Correction, "correction", "", "what to do instead")
 	f.StringVar(&l.Skill, "skill", "", "the skill it trains")
 	f.StringVar(&l.Wiki, "wiki", "", "the wiki it belongs to")
+	f.StringVar(&l.Detector, "detector", "", "what shows that it was applied: reply:REGEXP, edit:REGEXP, run:REGEXP or command:PROGRAM ARG")
 	f.StringVar(&l.Project, "project", "", "the project it belongs to")
 	return cmd
 }
@@ -79,20 +82,34 @@ func skillKey(name string) string {
 }
 
 func (a *app) learnListCmd() *cobra.Command {
-	var status, skillName string
+	var status, skillName, asOf, knownAt string
 	var limit int
+	var flagged bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List learnings of all projects",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f := learning.Filter{Limit: limit, Skill: skillKey(skillName)}
+			f := learning.Filter{Limit: limit, Skill: skillKey(skillName), Flagged: flagged}
 			if status != "all" {
 				st, err := learning.ParseStatus(status)
 				if err != nil {
 					return usage("--status: %w, or all", err)
 				}
 				f.Status = st
+			}
+			for _, m := range []struct {
+				name, text string
+				into       **time.Time
+			}{{"as-of", asOf, &f.AsOf}, {"known-at", knownAt, &f.KnownAt}} {
+				if m.text == "" {
+					continue
+				}
+				t, err := parseMoment(m.text)
+				if err != nil {
+					return usage("--%s: %w", m.name, err)
+				}
+				*m.into = &t
 			}
 			return a.with(cmd.Context(), func(s *service.Service) error {
 				ls, err := s.Store.Learnings(cmd.Context(), f)
@@ -109,6 +126,9 @@ func (a *app) learnListCmd() *cobra.Command {
 	cmd.Flags().StringVar(&status, "status", "all", "pending, approved, rejected, superseded, forgotten or all")
 	cmd.Flags().StringVar(&skillName, "skill", "", "only those linked to this skill")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most so many (0: all)")
+	cmd.Flags().BoolVar(&flagged, "flagged", false, "only those that do not earn their place: injected and never applied, or corrected again")
+	cmd.Flags().StringVar(&asOf, "as-of", "", "only those that were valid at this time, as 2026-01-31 or 2026-01-31T12:00:00Z")
+	cmd.Flags().StringVar(&knownAt, "known-at", "", "as they were recorded at this time")
 	return cmd
 }
 
@@ -141,6 +161,11 @@ func (a *app) learnShowCmd() *cobra.Command {
 				if a.json {
 					return a.printJSON(l)
 				}
+				if l.Wiki != "" {
+					if _, err := s.Store.Wiki(cmd.Context(), l.Wiki); errors.Is(err, store.ErrNotFound) {
+						l.Wiki += " (no such wiki yet)"
+					}
+				}
 				var b strings.Builder
 				for _, x := range [][2]string{
 					{"id", l.ID},
@@ -157,16 +182,35 @@ func (a *app) learnShowCmd() *cobra.Command {
 					{"seen", fmt.Sprint(l.Observations)},
 					{"injected", fmt.Sprint(l.TimesInjected)},
 					{"applied", fmt.Sprint(l.TimesApplied)},
+					{"came again", nonZero(l.TimesRecurred)},
+					{"detector", l.Detector},
+					{"replaced by", l.SupersededBy},
 					{"created", l.CreatedAt.Format("2006-01-02 15:04")},
+					{"valid until", momentOr(l.ValidTo)},
+					{"flag", l.Flag},
 				} {
 					if x[1] != "" {
-						fmt.Fprintf(&b, "%-11s %s\n", x[0], x[1])
+						fmt.Fprintf(&b, "%-12s %s\n", x[0], x[1])
 					}
 				}
 				return a.print("%s", b.String())
 			})
 		},
 	}
+}
+
+func nonZero(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+func momentOr(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.Format("2006-01-02 15:04")
 }
 
 func (a *app) learnSearchCmd() *cobra.Command {
@@ -288,7 +332,7 @@ func linkedText(n int) string {
 // redact takes secrets out of an imported learning.
 func redact(l *learning.Learning) int {
 	n := 0
-	for _, f := range []*string{&l.Category, &l.Rule, &l.Mistake, &l.Correction, &l.Project, &l.Wiki, &l.Host, &l.Session} {
+	for _, f := range []*string{&l.Category, &l.Rule, &l.Mistake, &l.Correction, &l.Project, &l.Wiki, &l.Host, &l.Session, &l.Detector} {
 		clean, counts := learning.Redact(learning.Clean(*f))
 		*f = clean
 		for _, c := range counts {
@@ -383,8 +427,16 @@ func (a *app) learnStatsCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				notes, err := s.Store.Notes(cmd.Context(), "open")
+				if err != nil {
+					return err
+				}
+				flagged, err := s.Store.Learnings(cmd.Context(), learning.Filter{Flagged: true})
+				if err != nil {
+					return err
+				}
 				if a.json {
-					out := map[string]any{"correction_notes": 0}
+					out := map[string]any{"correction_notes": len(notes), "flagged": len(flagged)}
 					for st, n := range counts {
 						out[string(st)] = n
 					}
@@ -394,6 +446,14 @@ func (a *app) learnStatsCmd() *cobra.Command {
 					if err := a.print("%-10s %d\n", st, counts[st]); err != nil {
 						return err
 					}
+				}
+				if len(flagged) > 0 {
+					if err := a.print("%-10s %d (see starter learn list --flagged)\n", "flagged", len(flagged)); err != nil {
+						return err
+					}
+				}
+				if len(notes) > 0 {
+					return a.print("%-10s %d (see starter learn review)\n", "notes", len(notes))
 				}
 				return nil
 			})

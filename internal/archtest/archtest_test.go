@@ -20,7 +20,7 @@ import (
 // be understood, tested and replaced without its neighbours.
 var floors = map[string]int{
 	"skill": 0, "learning": 0, "model": 0, "run": 0, "home": 0, "project": 0, "source": 0, "claim": 0,
-	"validation": 1, "optimizer": 1, "hook": 1, "report": 1, "spool": 1, "session": 1, "wiki": 1, "research": 1,
+	"validation": 1, "optimizer": 1, "hook": 1, "report": 1, "spool": 1, "session": 1, "review": 1, "wiki": 1, "research": 1,
 	"activities": 2, "install": 2, "store": 2, "llm": 2, "fetch": 2,
 	"workflows": 3,
 	"devserver": 4,

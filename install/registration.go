@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"whetstone/hook/host"
@@ -25,17 +26,13 @@ type Options struct {
 type entry struct {
 	event   string
 	guard   bool
-	matcher string
 	seconds int
 }
 
 // entries are the events that each host is asked for: what is needed and no more, since one unknown name has made hosts
 // refuse a whole file.
 func entries(o Options) []entry {
-	var out []entry
-	for _, e := range plain[o.Host] {
-		out = append(out, e)
-	}
+	out := slices.Clone(plain[o.Host])
 	if o.Guards {
 		out = append(out, guards[o.Host]...)
 	}
@@ -44,24 +41,48 @@ func entries(o Options) []entry {
 
 var plain = map[string][]entry{
 	host.Claude: {
-		{event: "SessionStart", seconds: 10}, {event: "UserPromptSubmit", seconds: 10}, {event: "PostToolUse", seconds: 10}, {event: "Stop", seconds: 15},
-		{event: "SubagentStop", seconds: 10}, {event: "PreCompact", seconds: 10}, {event: "SessionEnd", seconds: 5},
+		{event: "SessionStart", seconds: 10},
+		{event: "UserPromptSubmit", seconds: 10},
+		{event: "PostToolUse", seconds: 10},
+		{event: "Stop", seconds: 15},
+		{event: "SubagentStop", seconds: 10},
+		{event: "PreCompact", seconds: 10},
+		{event: "SessionEnd", seconds: 5},
 	},
 	host.Codex: {
-		{event: "SessionStart", seconds: 10}, {event: "UserPromptSubmit", seconds: 10}, {event: "PostToolUse", seconds: 10}, {event: "Stop", seconds: 15},
-		{event: "SubagentStop", seconds: 10}, {event: "PreCompact", seconds: 10}, {event: "SessionEnd", seconds: 3},
+		{event: "SessionStart", seconds: 10},
+		{event: "UserPromptSubmit", seconds: 10},
+		{event: "PostToolUse", seconds: 10},
+		{event: "Stop", seconds: 15},
+		{event: "SubagentStop", seconds: 10},
+		{event: "PreCompact", seconds: 10},
+		{event: "SessionEnd", seconds: 3},
 	},
 	host.Cursor: {
-		{event: "sessionStart", seconds: 10}, {event: "beforeSubmitPrompt", seconds: 10}, {event: "postToolUse", seconds: 10}, {event: "afterAgentResponse", seconds: 15},
-		{event: "subagentStop", seconds: 10}, {event: "preCompact", seconds: 10}, {event: "sessionEnd", seconds: 5},
+		{event: "sessionStart", seconds: 10},
+		{event: "beforeSubmitPrompt", seconds: 10},
+		{event: "postToolUse", seconds: 10},
+		{event: "afterAgentResponse", seconds: 15},
+		{event: "subagentStop", seconds: 10},
+		{event: "preCompact", seconds: 10},
+		{event: "sessionEnd", seconds: 5},
 	},
 	host.Gemini: {
-		{event: "SessionStart", seconds: 10}, {event: "BeforeAgent", seconds: 10}, {event: "AfterTool", seconds: 10}, {event: "AfterAgent", seconds: 15},
-		{event: "PreCompress", seconds: 10}, {event: "SessionEnd", seconds: 5},
+		{event: "SessionStart", seconds: 10},
+		{event: "BeforeAgent", seconds: 10},
+		{event: "AfterTool", seconds: 10},
+		{event: "AfterAgent", seconds: 15},
+		{event: "PreCompress", seconds: 10},
+		{event: "SessionEnd", seconds: 5},
 	},
 	host.Copilot: {
-		{event: "sessionStart", seconds: 10}, {event: "userPromptSubmitted", seconds: 10}, {event: "postToolUse", seconds: 10}, {event: "agentStop", seconds: 15},
-		{event: "subagentStop", seconds: 10}, {event: "preCompact", seconds: 10}, {event: "sessionEnd", seconds: 5},
+		{event: "sessionStart", seconds: 10},
+		{event: "userPromptSubmitted", seconds: 10},
+		{event: "postToolUse", seconds: 10},
+		{event: "agentStop", seconds: 15},
+		{event: "subagentStop", seconds: 10},
+		{event: "preCompact", seconds: 10},
+		{event: "sessionEnd", seconds: 5},
 	},
 	host.OpenCode: {{event: "plugin"}},
 }

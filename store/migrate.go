@@ -45,7 +45,7 @@ func (s *Store) version(ctx context.Context) (int, error) {
 }
 
 // inGo is what a migration does beyond SQL, by the version it leads to.
-var inGo = map[int]func(*Store, context.Context, *sql.Tx) error{3: adoptLearnings}
+var inGo = map[int]func(context.Context, *Store, *sql.Tx) error{3: adoptLearnings}
 
 // migrate applies what is missing, one transaction for each step; a step that fails leaves the file as it was before it.
 func (s *Store) migrate(ctx context.Context) error {
@@ -66,7 +66,7 @@ func (s *Store) migrate(ctx context.Context) error {
 				return err
 			}
 			if f := inGo[i+1]; f != nil {
-				if err := f(s, ctx, tx); err != nil {
+				if err := f(ctx, s, tx); err != nil {
 					return err
 				}
 			}

@@ -80,7 +80,7 @@ func TestProWorkflowDatabasesOfEveryVersionAreRead(t *testing.T) {
 					y.Pages = append(y.Pages, page{p.ID, p.Slug, p.Title, p.Body})
 				}
 				for _, s := range x.Seeds {
-					y.Seeds = append(y.Seeds, seed{s.ID, s.Query, s.Status, s.Parent, s.Depth})
+					y.Seeds = append(y.Seeds, seed(s))
 				}
 				for _, s := range x.Sources {
 					y.Sources = append(y.Sources, source{s.ID, s.URL})

@@ -90,7 +90,7 @@ func (s *Store) lastContent(ctx context.Context, id string) (string, error) {
 }
 
 // adoptLearnings takes what older versions wrote into the chain, the index and the versions.
-func adoptLearnings(s *Store, ctx context.Context, tx *sql.Tx) error {
+func adoptLearnings(ctx context.Context, s *Store, tx *sql.Tx) error {
 	key, err := s.auditKey()
 	if err != nil {
 		return err

@@ -161,14 +161,8 @@ func (a *app) learnForgetCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if !yes {
-					ok, err := a.confirm(fmt.Sprintf("Erase %d learning(s) for good?", len(ids)))
-					if err != nil {
-						return err
-					}
-					if !ok {
-						return usage("nothing was erased: add --yes")
-					}
+				if !yes && !a.confirm(fmt.Sprintf("Erase %d learning(s) for good?", len(ids))) {
+					return usage("nothing was erased: add --yes")
 				}
 				var skills []string
 				for _, id := range ids {
@@ -190,16 +184,16 @@ func (a *app) learnForgetCmd() *cobra.Command {
 }
 
 // confirm asks on a terminal; without one the answer is no.
-func (a *app) confirm(question string) (bool, error) {
+func (a *app) confirm(question string) bool {
 	if !a.isTerminal(a.stdin) || !a.isTerminal(a.stderr) {
-		return false, nil
+		return false
 	}
 	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
 	var answer string
 	if _, err := fmt.Fscanln(a.stdin, &answer); err != nil {
-		return false, nil //nolint:nilerr // an empty answer is no
+		return false // an empty answer is no
 	}
-	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes"), nil
+	return strings.EqualFold(answer, "y") || strings.EqualFold(answer, "yes")
 }
 
 func (a *app) learnHistoryCmd() *cobra.Command {

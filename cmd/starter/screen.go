@@ -169,7 +169,7 @@ func (m screen) View() string {
 	}
 	line(m.style.dim, "%d of %d   %s", m.desk.at+1, len(m.desk.items), m.desk.summary())
 	b.WriteByte('\n')
-	keys := ""
+	var keys string
 	switch {
 	case it.Note != nil:
 		line(m.style.title, "You corrected the agent, and no rule came of it")

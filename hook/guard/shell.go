@@ -234,7 +234,10 @@ func (s *shell) fields(w *syntax.Word, split bool) []string {
 	}
 	var out []string
 	copied := *w
-	for _, b := range expand.Braces(syntaxSplit(&copied)) {
+	for b, err := range expand.BracesSeq(nil, syntaxSplit(&copied)) {
+		if err != nil { // more words than anybody writes on purpose: what they are is not known
+			return append(out, hole)
+		}
 		cur, started := "", false
 		for _, p := range b.Parts {
 			text, quoted := s.part(p)

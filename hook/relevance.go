@@ -2,10 +2,10 @@ package hook
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
+	"whetstone/internal/late"
 	"whetstone/internal/words"
 	"whetstone/learning"
 )
@@ -146,12 +146,12 @@ func weight(token string) float64 {
 	return 1
 }
 
-var identifier = regexp.MustCompile("[A-Za-z_][A-Za-z0-9_]*(?:[._/:-][A-Za-z0-9_]+)+|--?[a-z][a-z0-9-]{2,}|[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z]{2,}[A-Z0-9_]*")
+var identifier = late.Regexp("[A-Za-z_][A-Za-z0-9_]*(?:[._/:-][A-Za-z0-9_]+)+|--?[a-z][a-z0-9-]{2,}|[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z]{2,}[A-Z0-9_]*")
 
 // identifiers are names of code: with a dot, an underscore, a slash or a change of case inside, options, and words in capitals.
 func identifiers(s string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range identifier.FindAllString(s, 200) {
+	for _, w := range identifier().FindAllString(s, 200) {
 		w = strings.ToLower(strings.Trim(w, ".:-/"))
 		if len(w) >= 3 && !common[w] {
 			out[w] = true

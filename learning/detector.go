@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"whetstone/internal/late"
 )
 
 // Detector shows by evidence that a rule was applied. It is kept with the rule and written by a person:
@@ -44,11 +46,11 @@ func ParseDetector(s string) (*Detector, error) {
 	return &Detector{Kind: kind, Pattern: re}, nil
 }
 
-var citation = regexp.MustCompile(`\bl_[0-9a-f]{16}\b`)
+var citation = late.Regexp(`\bl_[0-9a-f]{16}\b`)
 
 // Cited lists the ids of learnings that a reply names, each once.
 func Cited(reply string) []string {
-	ids := citation.FindAllString(reply, -1)
+	ids := citation().FindAllString(reply, -1)
 	slices.Sort(ids)
 	return slices.Compact(ids)
 }

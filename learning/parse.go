@@ -1,11 +1,11 @@
 package learning
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"whetstone/internal/late"
 	"whetstone/internal/mdblock"
 )
 
@@ -172,10 +172,10 @@ func headColon(s string) (int, int) {
 	return -1, 0
 }
 
-var fieldRE = regexp.MustCompile(`(?i)^(mistake|correction|skill|wiki)[ \t]*[:：][ \t]*(.*)$`)
+var fieldRE = late.Regexp(`(?i)^(mistake|correction|skill|wiki)[ \t]*[:：][ \t]*(.*)$`)
 
 func parseField(content string) (name, value string, ok bool) {
-	m := fieldRE.FindStringSubmatch(cleanInline(content))
+	m := fieldRE().FindStringSubmatch(cleanInline(content))
 	if m == nil {
 		return "", "", false
 	}

@@ -4,7 +4,8 @@ import (
 	"math"
 	"regexp"
 	"strings"
-	"sync"
+
+	"whetstone/internal/late"
 )
 
 // shape is what a kind of secret looks like.
@@ -23,10 +24,6 @@ type shape struct {
 	accept func(secret string) bool
 }
 
-func re(expr string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
-}
-
 // names are what a variable, a field or an option that holds a secret is called.
 const names = `(?:password|passwd|passwort|pwd|passphrase|secret|token|api[_-]?key|app[_-]?key|auth[_-]?key|signing[_-]?key|encryption[_-]?key|access[_-]?key|private[_-]?key|account[_-]?key|credential)`
 
@@ -34,45 +31,45 @@ var named = []string{"password", "passwd", "passwort", "pwd", "passphrase", "sec
 
 // The shapes of tokens follow their vendors' documentation. Shapes of vendors come before those that only a name gives away.
 var shapes = []shape{
-	{kind: "private-key", need: []string{"private key"}, re: re(`(?s)-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\z)`)},
-	{kind: "anthropic-key", need: []string{"sk-ant-"}, re: re(`\bsk-ant-[A-Za-z0-9_-]{16,}`)},
-	{kind: "openai-key", need: []string{"sk-"}, re: re(`\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}`), accept: mixed},
-	{kind: "github-token", need: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, re: re(`\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})`)},
-	{kind: "gitlab-token", need: []string{"glpat-", "glrt-", "gldt-", "glsoat-", "glptt-", "glcbt-", "glft-", "glimt-", "glagent-", "gloas-"}, re: re(`\bgl(?:pat|rt|dt|soat|ptt|cbt|ft|imt|agent|oas)-[A-Za-z0-9_.-]{18,}`)},
-	{kind: "slack-token", need: []string{"xox", "xapp-", "xoxe."}, re: re(`\b(?:xox[abeoprs]-|xoxe\.xox[bp]-|xapp-)[A-Za-z0-9-]{10,}`)},
-	{kind: "webhook", need: []string{"hooks.slack.com/"}, re: re(`https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}`)},
-	{kind: "webhook", need: []string{"/api/webhooks/"}, re: re(`https://(?:[a-z]+\.)?discord(?:app)?\.com/api/webhooks/\d+/([\w-]{30,})`), group: 1},
-	{kind: "webhook", need: []string{".webhook.office.com/"}, re: re(`https://[\w.-]+\.webhook\.office\.com/webhookb2/([^\s"'<>]{40,})`), group: 1},
-	{kind: "discord-token", long: 58, re: re(`\b[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`)},
-	{kind: "telegram-token", need: []string{":aa"}, re: re(`\d{8,10}:AA[A-Za-z0-9_-]{30,}`)},
-	{kind: "aws-key", need: []string{"akia", "asia", "aroa", "aida"}, re: re(`\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b`)},
-	{kind: "google-key", need: []string{"aiza"}, re: re(`\bAIza[A-Za-z0-9_-]{33,}`)},
-	{kind: "google-oauth", need: []string{"ya29.", "gocspx-"}, re: re(`\b(?:ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`)},
-	{kind: "stripe-key", need: []string{"sk_", "rk_", "whsec_"}, re: re(`\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}`)},
-	{kind: "npm-token", need: []string{"npm_"}, re: re(`\bnpm_[A-Za-z0-9]{30,}`)},
-	{kind: "pypi-token", need: []string{"pypi-"}, re: re(`\bpypi-[A-Za-z0-9_-]{40,}`)},
-	{kind: "hf-token", need: []string{"hf_"}, re: re(`\bhf_[A-Za-z0-9]{30,}`)},
-	{kind: "groq-key", need: []string{"gsk_"}, re: re(`\bgsk_[A-Za-z0-9]{30,}`)},
-	{kind: "xai-key", need: []string{"xai-"}, re: re(`\bxai-[A-Za-z0-9]{40,}`)},
-	{kind: "sendgrid-key", need: []string{"sg."}, re: re(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`)},
-	{kind: "mailgun-key", need: []string{"key-"}, re: re(`\bkey-[0-9a-z]{32}\b`)},
-	{kind: "sentry-token", need: []string{"sntrys_", "sntryu_"}, re: re(`\bsntry[su]_[A-Za-z0-9_+/=-]{30,}`)},
-	{kind: "digitalocean-token", need: []string{"dop_v1_", "doo_v1_", "dor_v1_"}, re: re(`\bdo[opr]_v1_[a-f0-9]{40,}`)},
-	{kind: "vault-token", need: []string{"hvs.", "hvb.", "hvr."}, re: re(`\bhv[sbr]\.[A-Za-z0-9_-]{24,}`)},
-	{kind: "age-key", need: []string{"age-secret-key-"}, re: re(`\bAGE-SECRET-KEY-1[A-Z0-9]{40,}`)},
-	{kind: "azure-key", need: []string{"accountkey", "sharedaccesskey"}, re: re(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{20,}={0,2})`), group: 1},
-	{kind: "signature", need: []string{"sig=", "signature="}, re: re(`(?i)\b(?:sig|signature|x-amz-signature|x-goog-signature)=([A-Za-z0-9%+/=_~-]{30,})`), group: 1, accept: secretLike},
-	{kind: "jwt", need: []string{"eyj"}, re: re(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)},
-	{kind: "connection-string", need: []string{"://"}, near: true, re: re(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@'"]*:([^\s@'"]+)@[^\s'"]+`), group: 1, accept: notPlaceholder},
-	{kind: "connection-string", need: []string{"@tcp(", "@unix(", "@udp("}, near: true, re: re(`[\w.-]+:([^\s@"'/:]{4,})@(?:tcp|unix|udp)\(`), group: 1, accept: notPlaceholder},
-	{kind: "authorization", need: []string{"bearer", "basic"}, near: true, re: re(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{20,}=*)`), group: 1, accept: mixed},
-	{kind: "command-line", need: []string{"curl", "wget", "docker", "podman", "helm", "sshpass", "mysql", "mariadb"}, near: true, re: re(`\b(?:(?:curl|wget)\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:|(?:docker|podman|helm)\b[^\n]*?\slogin\b[^\n]*?\s(?:-p|--password)[ =]["']?|sshpass\s+-p\s*["']?|(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]*?\s-p)([^\s"']{5,})`), group: 1, accept: notPlaceholder},
-	{kind: "cookie", need: []string{"cookie"}, near: true, re: re(`(?i)\b[\w.-]*(?:sess|sid\b|auth|token|jwt|csrf|xsrf|remember)[\w.-]*=([^;\s"']{16,})`), group: 1, accept: secretLike},
-	{kind: "assignment", need: named, near: true, re: re(`(?i)\b[a-z0-9_.-]{0,60}` + names + `[a-z0-9_]*["']?\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{8,})["'` + "`" + `]`), group: 1, accept: secretLike},
-	{kind: "assignment", need: named, near: true, re: re(`(?i)\b[a-z0-9_.-]{0,60}` + names + `[a-z0-9_]*(?:\s*[:=]\s*|\s+(?:is|ist|was)\s+)([^\s"'` + "`" + `,;)\]}]{8,})`), group: 1, accept: strongSecret},
-	{kind: "assignment", need: named, near: true, re: re(`(?i)--[a-z-]*` + names + `[ =]+["']?([^\s"']{8,})`), group: 1, accept: secretLike},
-	{kind: "assignment", need: []string{"pass", "pw"}, near: true, re: re(`(?i)\b(?:[a-z0-9_.-]{1,60}[_-])?(?:pass|pw)["']?\s*[:=]\s*["'` + "`" + `]?([^"'` + "`" + `\s,;)\]}]{8,})`), group: 1, accept: strongSecret},
-	{kind: "assignment", need: []string{"密码", "口令", "密钥", "私钥", "令牌", "凭证", "パスワード", "비밀번호"}, near: true, re: re(`(?:密码|口令|密钥|私钥|令牌|凭证|パスワード|비밀번호)(?:[是为為设成:：=は는]|[ \t])*[「『“"'` + "`" + `]?([!-~]{8,})`), group: 1, accept: secretLike},
+	{kind: "private-key", need: []string{"private key"}, re: late.Regexp(`(?s)-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----|\z)`)},
+	{kind: "anthropic-key", need: []string{"sk-ant-"}, re: late.Regexp(`\bsk-ant-[A-Za-z0-9_-]{16,}`)},
+	{kind: "openai-key", need: []string{"sk-"}, re: late.Regexp(`\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{20,}`), accept: mixed},
+	{kind: "github-token", need: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, re: late.Regexp(`\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})`)},
+	{kind: "gitlab-token", need: []string{"glpat-", "glrt-", "gldt-", "glsoat-", "glptt-", "glcbt-", "glft-", "glimt-", "glagent-", "gloas-"}, re: late.Regexp(`\bgl(?:pat|rt|dt|soat|ptt|cbt|ft|imt|agent|oas)-[A-Za-z0-9_.-]{18,}`)},
+	{kind: "slack-token", need: []string{"xox", "xapp-", "xoxe."}, re: late.Regexp(`\b(?:xox[abeoprs]-|xoxe\.xox[bp]-|xapp-)[A-Za-z0-9-]{10,}`)},
+	{kind: "webhook", need: []string{"hooks.slack.com/"}, re: late.Regexp(`https://hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{20,}`)},
+	{kind: "webhook", need: []string{"/api/webhooks/"}, re: late.Regexp(`https://(?:[a-z]+\.)?discord(?:app)?\.com/api/webhooks/\d+/([\w-]{30,})`), group: 1},
+	{kind: "webhook", need: []string{".webhook.office.com/"}, re: late.Regexp(`https://[\w.-]+\.webhook\.office\.com/webhookb2/([^\s"'<>]{40,})`), group: 1},
+	{kind: "discord-token", long: 58, re: late.Regexp(`\b[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`)},
+	{kind: "telegram-token", need: []string{":aa"}, re: late.Regexp(`\d{8,10}:AA[A-Za-z0-9_-]{30,}`)},
+	{kind: "aws-key", need: []string{"akia", "asia", "aroa", "aida"}, re: late.Regexp(`\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b`)},
+	{kind: "google-key", need: []string{"aiza"}, re: late.Regexp(`\bAIza[A-Za-z0-9_-]{33,}`)},
+	{kind: "google-oauth", need: []string{"ya29.", "gocspx-"}, re: late.Regexp(`\b(?:ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,})`)},
+	{kind: "stripe-key", need: []string{"sk_", "rk_", "whsec_"}, re: late.Regexp(`\b(?:sk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}`)},
+	{kind: "npm-token", need: []string{"npm_"}, re: late.Regexp(`\bnpm_[A-Za-z0-9]{30,}`)},
+	{kind: "pypi-token", need: []string{"pypi-"}, re: late.Regexp(`\bpypi-[A-Za-z0-9_-]{40,}`)},
+	{kind: "hf-token", need: []string{"hf_"}, re: late.Regexp(`\bhf_[A-Za-z0-9]{30,}`)},
+	{kind: "groq-key", need: []string{"gsk_"}, re: late.Regexp(`\bgsk_[A-Za-z0-9]{30,}`)},
+	{kind: "xai-key", need: []string{"xai-"}, re: late.Regexp(`\bxai-[A-Za-z0-9]{40,}`)},
+	{kind: "sendgrid-key", need: []string{"sg."}, re: late.Regexp(`\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}`)},
+	{kind: "mailgun-key", need: []string{"key-"}, re: late.Regexp(`\bkey-[0-9a-z]{32}\b`)},
+	{kind: "sentry-token", need: []string{"sntrys_", "sntryu_"}, re: late.Regexp(`\bsntry[su]_[A-Za-z0-9_+/=-]{30,}`)},
+	{kind: "digitalocean-token", need: []string{"dop_v1_", "doo_v1_", "dor_v1_"}, re: late.Regexp(`\bdo[opr]_v1_[a-f0-9]{40,}`)},
+	{kind: "vault-token", need: []string{"hvs.", "hvb.", "hvr."}, re: late.Regexp(`\bhv[sbr]\.[A-Za-z0-9_-]{24,}`)},
+	{kind: "age-key", need: []string{"age-secret-key-"}, re: late.Regexp(`\bAGE-SECRET-KEY-1[A-Z0-9]{40,}`)},
+	{kind: "azure-key", need: []string{"accountkey", "sharedaccesskey"}, re: late.Regexp(`(?i)\b(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{20,}={0,2})`), group: 1},
+	{kind: "signature", need: []string{"sig=", "signature="}, re: late.Regexp(`(?i)\b(?:sig|signature|x-amz-signature|x-goog-signature)=([A-Za-z0-9%+/=_~-]{30,})`), group: 1, accept: secretLike},
+	{kind: "jwt", need: []string{"eyj"}, re: late.Regexp(`\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}`)},
+	{kind: "connection-string", need: []string{"://"}, near: true, re: late.Regexp(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s:/@'"]*:([^\s@'"]+)@[^\s'"]+`), group: 1, accept: notPlaceholder},
+	{kind: "connection-string", need: []string{"@tcp(", "@unix(", "@udp("}, near: true, re: late.Regexp(`[\w.-]+:([^\s@"'/:]{4,})@(?:tcp|unix|udp)\(`), group: 1, accept: notPlaceholder},
+	{kind: "authorization", need: []string{"bearer", "basic"}, near: true, re: late.Regexp(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{20,}=*)`), group: 1, accept: mixed},
+	{kind: "command-line", need: []string{"curl", "wget", "docker", "podman", "helm", "sshpass", "mysql", "mariadb"}, near: true, re: late.Regexp(`\b(?:(?:curl|wget)\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:|(?:docker|podman|helm)\b[^\n]*?\slogin\b[^\n]*?\s(?:-p|--password)[ =]["']?|sshpass\s+-p\s*["']?|(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]*?\s-p)([^\s"']{5,})`), group: 1, accept: notPlaceholder},
+	{kind: "cookie", need: []string{"cookie"}, near: true, re: late.Regexp(`(?i)\b[\w.-]*(?:sess|sid\b|auth|token|jwt|csrf|xsrf|remember)[\w.-]*=([^;\s"']{16,})`), group: 1, accept: secretLike},
+	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)\b[a-z0-9_.-]{0,60}` + names + `[a-z0-9_]*["']?\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{8,})["'` + "`" + `]`), group: 1, accept: secretLike},
+	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)\b[a-z0-9_.-]{0,60}` + names + `[a-z0-9_]*(?:\s*[:=]\s*|\s+(?:is|ist|was)\s+)([^\s"'` + "`" + `,;)\]}]{8,})`), group: 1, accept: strongSecret},
+	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)--[a-z-]*` + names + `[ =]+["']?([^\s"']{8,})`), group: 1, accept: secretLike},
+	{kind: "assignment", need: []string{"pass", "pw"}, near: true, re: late.Regexp(`(?i)\b(?:[a-z0-9_.-]{1,60}[_-])?(?:pass|pw)["']?\s*[:=]\s*["'` + "`" + `]?([^"'` + "`" + `\s,;)\]}]{8,})`), group: 1, accept: strongSecret},
+	{kind: "assignment", need: []string{"密码", "口令", "密钥", "私钥", "令牌", "凭证", "パスワード", "비밀번호"}, near: true, re: late.Regexp(`(?:密码|口令|密钥|私钥|令牌|凭证|パスワード|비밀번호)(?:[是为為设成:：=は는]|[ \t])*[「『“"'` + "`" + `]?([!-~]{8,})`), group: 1, accept: secretLike},
 }
 
 // mixed tells a random token from a hyphenated name such as sk-learn-compatible-estimator-names.

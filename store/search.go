@@ -24,10 +24,6 @@ type Hit struct {
 type LearningQuery struct {
 	Text  string
 	Limit int // <= 0 is all
-	// Usable leaves out what must not reach an agent: it wants approved learnings that are valid now and belong to Project or to
-	// no project.
-	Usable  bool
-	Project string
 	// Engines limits the search to some of words, trigrams, cjk; nil is all. For measuring.
 	Engines []string
 }
@@ -54,13 +50,11 @@ func (s *Store) SearchLearnings(ctx context.Context, q LearningQuery) ([]Hit, er
 			continue
 		}
 		table := "learnings_" + e.name // a constant of this file
-		now := stamp(s.now())
 		ns, err := collect(ctx, s.read, "search learnings", func(r scanner) (int64, error) {
 			var n int64
 			return n, r.Scan(&n)
 		}, `SELECT l.n FROM `+table+` f JOIN learnings l ON l.n = f.rowid WHERE `+table+` MATCH ?1 AND l.status <> 'forgotten'
-			AND (?2 = 0 OR l.status = 'approved' AND l.project IN ('', ?3) AND l.valid_from <= ?4 AND (l.valid_to IS NULL OR l.valid_to > ?4))
-			ORDER BY `+e.rank+`, l.created_at, l.n LIMIT ?5`, e.match, q.Usable, q.Project, now, depth)
+			ORDER BY `+e.rank+`, l.created_at, l.n LIMIT ?2`, e.match, depth)
 		if err != nil {
 			return nil, err
 		}
@@ -114,15 +108,6 @@ func (s *Store) learningsByN(ctx context.Context, ns []int64) (map[int64]learnin
 		}
 	}
 	return out, nil
-}
-
-// UsableFor lists learnings that may reach an agent of a project at the start of a session, most promising first by a
-// coarse order: of this project, applied, seen often, new.
-func (s *Store) UsableFor(ctx context.Context, project string, limit int) ([]learning.Learning, error) {
-	now := stamp(s.now())
-	return collect(ctx, s.read, "list usable learnings", func(r scanner) (learning.Learning, error) { return scanLearning(r) },
-		`SELECT `+learningColumns+` FROM learnings l WHERE l.status = 'approved' AND l.project IN ('', ?1) AND l.wiki = '' AND l.valid_from <= ?2 AND (l.valid_to IS NULL OR l.valid_to > ?2)
-		ORDER BY l.project = ?1 DESC, min(l.times_applied, 5) DESC, min(l.observations, 5) DESC, l.created_at DESC, l.n DESC LIMIT ?3`, project, now, limit)
 }
 
 // LearningsByID reads learnings in the order of the ids; those that may not reach an agent now are left out.

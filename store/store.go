@@ -26,6 +26,11 @@ type Options struct {
 	Path        string           // of data.db
 	BusyTimeout time.Duration    // how long a write waits for another process; 10 s by default
 	Now         func() time.Time // time.Now by default
+	// Durable has each commit survive a loss of power, and not only of the process.
+	Durable bool
+	// Single has one connection read and write: a second takes a millisecond to make. For a program that does one thing after
+	// another.
+	Single bool
 }
 
 // Store is an open data.db. It is safe for concurrent use by goroutines and by processes.
@@ -60,6 +65,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.write, err = sql.Open("sqlite", dsn(o, "immediate")); err != nil {
 		return nil, wrap(err, "open %s", o.Path)
 	}
+	if o.Single {
+		// Two are allowed, for what reads while a transaction is open; the second is made only then.
+		s.write.SetMaxOpenConns(2)
+		s.read = s.write
+		if err := s.prepare(ctx, o); err != nil {
+			_ = s.Close()
+			return nil, err
+		}
+		return s, nil
+	}
 	s.write.SetMaxOpenConns(1)
 	if s.read, err = sql.Open("sqlite", dsn(o, "deferred")); err != nil {
 		_ = s.write.Close()
@@ -75,8 +90,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 func dsn(o Options, lock string) string {
 	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(o.Path)
-	return fmt.Sprintf("file:%s?_txlock=%s&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_pragma=secure_delete(1)",
-		escaped, lock, o.BusyTimeout.Milliseconds())
+	sync := "NORMAL"
+	if o.Durable {
+		sync = "FULL"
+	}
+	return fmt.Sprintf("file:%s?_txlock=%s&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_pragma=synchronous(%s)&_pragma=secure_delete(1)",
+		escaped, lock, o.BusyTimeout.Milliseconds(), sync)
 }
 
 // checkHeader refuses what is not a SQLite file before SQLite is let near it: a directory, or a file with other contents.

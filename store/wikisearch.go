@@ -134,9 +134,10 @@ func (s *Store) engine(ctx context.Context, name, match, rank string, q WikiQuer
 
 // terms of a question, ready for each engine.
 type wikiQueryTerms struct {
-	words, trigrams, cjk string
+	words, trigrams, cjk string // alternatives
 	trigramWeight        float64
 	plain                []string
+	wordList, cjkList    []string // the single terms, quoted
 }
 
 func wikiTerms(text string) wikiQueryTerms {
@@ -201,6 +202,7 @@ func wikiTerms(text string) wikiQueryTerms {
 	if technical {
 		t.trigramWeight = 1
 	}
+	t.wordList = ws
 	t.words, t.trigrams = strings.Join(ws, " OR "), strings.Join(tri, " OR ")
 	var cjk []string
 	var run []rune
@@ -234,6 +236,7 @@ func wikiTerms(text string) wikiQueryTerms {
 	for _, g := range cjk {
 		t.plain = append(t.plain, strings.Trim(g, `"*`))
 	}
+	t.cjkList = cjk
 	t.cjk = strings.Join(cjk, " OR ")
 	return t
 }

@@ -8,11 +8,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"time"
 )
 
 func main() {
+	// A call ends within milliseconds: collecting what it leaves behind would take longer than the work. The limit is for the
+	// rare large event.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(256 << 20)
 	e := env{args: os.Args[1:], stdin: os.Stdin, getenv: os.Getenv, now: time.Now}
 	out, code, reason := safely(e)
 	_, _ = os.Stdout.Write(out)

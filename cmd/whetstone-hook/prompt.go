@@ -15,31 +15,46 @@ import (
 
 const (
 	perPrompt = 3 // learnings, and as many passages
-	shortlist = 40
+	shortlist = 24
 )
 
 // prompt tells what is relevant to the person's prompt, and notes a correction.
 func (c *call) prompt() hook.Decision {
+	// Whether the prompt corrects is found out while the database is opened and searched.
+	noting := make(chan *learning.Note, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				c.log.note("panic: %v", p)
+				noting <- nil
+			}
+		}()
+		noting <- hook.NoteOf(c.event, "", c.now())
+	}()
 	c.state = c.sess.Load()
-	note := hook.NoteOf(c.event, "", c.now())
-	lines := []session.Line{{T: session.LPrompt, Use: c.place()}}
-	if note != nil {
-		lines = append(lines, session.Line{T: session.LNote, ID: note.ID})
+	var (
+		text string
+		ids  []string
+		ls   []learning.Learning
+	)
+	s := c.open(false)
+	if s != nil {
+		text, ids, ls = c.relevant(s, c.project(s))
 	}
-	c.remember(lines...)
-	s := c.open(note != nil)
+	note := <-noting
+	lines := []session.Line{{T: session.LPrompt, Use: c.place()}}
 	var keys []string
 	if note != nil {
+		lines = append(lines, session.Line{T: session.LNote, ID: note.ID})
 		keys = c.projectKeys()
 	}
+	c.remember(lines...)
 	if s == nil {
 		if note != nil {
 			c.keep(learning.Record{Notes: []learning.Note{*note}}, keys)
 		}
 		return hook.Decision{}
 	}
-	pid := c.project(s)
-	text, ids, ls := c.relevant(s, pid)
 	e := store.Effect{Session: c.event.Session, Round: c.state.Rounds, Tell: ids, Record: learning.Record{Keys: keys}}
 	sum := sha256.Sum256([]byte(c.event.Prompt))
 	e.Event = c.identity("prompt", hex.EncodeToString(sum[:]))
@@ -71,7 +86,7 @@ func (c *call) prompt() hook.Decision {
 // relevant composes what the prompt is answered with better: learnings and passages above a threshold, and nothing where none
 // is.
 func (c *call) relevant(s *store.Store, pid string) (text string, ids []string, ls []learning.Learning) {
-	hits, err := s.SearchLearnings(c.ctx, store.LearningQuery{Text: head(c.event.Prompt), Limit: shortlist, Usable: true, Project: pid})
+	hits, err := s.Candidates(c.ctx, head(c.event.Prompt), pid, shortlist)
 	if err != nil {
 		c.log.note("%v", err)
 	}
@@ -84,7 +99,7 @@ func (c *call) relevant(s *store.Store, pid string) (text string, ids []string, 
 	for _, h := range hits {
 		scoped := h.Wiki == "" || slices.ContainsFunc(passages, func(p claim.Hit) bool { return p.Wiki == h.Wiki })
 		if scoped && !slices.Contains(told, h.ID) {
-			candidates = append(candidates, h.Learning)
+			candidates = append(candidates, h)
 		}
 	}
 	ls = hook.Relevant(c.event.Prompt, candidates, perPrompt)

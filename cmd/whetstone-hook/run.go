@@ -180,7 +180,10 @@ func (c *call) open(create bool) *store.Store {
 		c.log.note("%v", err)
 		return nil
 	}
-	s, err := store.Open(c.ctx, store.Options{Path: c.dir.Database(), BusyTimeout: busyTimeout, Now: c.now})
+	s, err := store.Open(c.ctx, store.Options{
+		Path: c.dir.Database(), BusyTimeout: busyTimeout, Now: c.now, Single: true,
+		Durable: c.event.Kind == hook.Reply || c.event.Kind == hook.SubagentReply,
+	})
 	if err != nil {
 		c.log.note("the database can not be had: %v", err)
 		return nil
@@ -189,6 +192,8 @@ func (c *call) open(create bool) *store.Store {
 	return s
 }
 
+// close closes the database. To leave that to the end of the process saves the syncs of taking the log into the file, and costs
+// the next call more: it has to read the log first.
 func (c *call) close() {
 	if c.store != nil {
 		_ = c.store.Close()

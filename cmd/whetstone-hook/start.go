@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	atStart  = 8   // learnings told at the beginning of a session
-	fromList = 200 // considered
+	atStart  = 8  // learnings told at the beginning of a session
+	fromList = 60 // of each kind are considered
 	// window is how long a second delivery of an event without a turn's name counts as the same event.
 	window = 10 * time.Second
 )

@@ -2,9 +2,10 @@ package guard
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"whetstone/internal/late"
 )
 
 // wrappers start another command. The value lists the options that take an argument of their own.
@@ -56,7 +57,7 @@ func (s *shell) unwrap(name, values string, argv []string) []string {
 			if strings.IndexByte(values, a[len(a)-1]) >= 0 && len(a) == 2 && len(argv) > 0 {
 				argv = argv[1:]
 			}
-		case (name == "env" || name == "sudo") && assignment.MatchString(a):
+		case (name == "env" || name == "sudo") && assignment().MatchString(a):
 			argv = argv[1:]
 		case name == "timeout" || name == "flock":
 			return argv[1:] // how long, which file
@@ -67,7 +68,7 @@ func (s *shell) unwrap(name, values string, argv []string) []string {
 	return argv
 }
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = late.Regexp(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 // program answers for a program with its arguments.
 func (s *shell) program(name string, args []string, in stdin, toFile bool) {
@@ -285,6 +286,6 @@ func withoutValues(args []string, options ...string) []string {
 }
 
 // namesAct looks for guarded acts in a text that can not be read as a command.
-var act = regexp.MustCompile(`push\b.*(\s-\w*f|\s--force(\s|$)|\s\+\S|\s:\S|\s--delete|\s-d\b)|reset\b.*\s--hard|clean\b.*(\s-\w*f|\s--force)|branch\b.*\s-\w*D|(^|[\s/'"=>])\.env(rc|\.|\b)|\.git/|id_rsa|id_ed25519`)
+var act = late.Regexp(`push\b.*(\s-\w*f|\s--force(\s|$)|\s\+\S|\s:\S|\s--delete|\s-d\b)|reset\b.*\s--hard|clean\b.*(\s-\w*f|\s--force)|branch\b.*\s-\w*D|(^|[\s/'"=>])\.env(rc|\.|\b)|\.git/|id_rsa|id_ed25519`)
 
-func namesAct(text string) bool { return act.MatchString(text) }
+func namesAct(text string) bool { return act().MatchString(text) }

@@ -3,10 +3,10 @@ package guard
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"whetstone/internal/late"
 	"whetstone/learning"
 )
 
@@ -43,10 +43,10 @@ func under(p, dir string) bool {
 }
 
 var (
-	envFile    = regexp.MustCompile(`^\.env(\..*|rc)?$`)
-	envSample  = regexp.MustCompile(`^\.env\.(.*\.)?(example|sample|template|dist)$`)
-	keyName    = regexp.MustCompile(`^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|\.(key|p12|pfx)$`)
-	keyHeader  = regexp.MustCompile(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY`)
+	envFile    = late.Regexp(`^\.env(\..*|rc)?$`)
+	envSample  = late.Regexp(`^\.env\.(.*\.)?(example|sample|template|dist)$`)
+	keyName    = late.Regexp(`^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|\.(key|p12|pfx)$`)
+	keyHeader  = late.Regexp(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY`)
 	skillsFile = "skill.md"
 )
 
@@ -61,9 +61,9 @@ func (g *Guard) named(p string) Verdict {
 		return Verdict{Deny, "store-file", p + " is one of Whetstone's own files"}
 	case slices.Contains(parts, ".git"):
 		return Verdict{Deny, "git-dir", p + " is inside .git"}
-	case envFile.MatchString(base) && !envSample.MatchString(base):
+	case envFile().MatchString(base) && !envSample().MatchString(base):
 		return Verdict{Deny, "env-file", p + " holds an environment's secrets"}
-	case keyName.MatchString(base):
+	case keyName().MatchString(base):
 		return Verdict{Deny, "private-key", p + " is a private key by its name"}
 	case strings.HasSuffix(base, ".pem"):
 		return Verdict{Ask, "private-key", p + " may be a private key"}
@@ -121,7 +121,7 @@ func secrets(text string) Verdict {
 	if text == "" {
 		return Verdict{}
 	}
-	if keyHeader.MatchString(text) {
+	if keyHeader().MatchString(text) {
 		return Verdict{Deny, "private-key", "the text holds a private key"}
 	}
 	_, kinds := learning.Redact(text)

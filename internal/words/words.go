@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -28,7 +27,7 @@ func Tokens(s string) []string {
 			out = append(out, w)
 			return
 		}
-		out = append(out, english.Stem(w, false))
+		out = append(out, stem(w))
 	}
 	flushCJK := func() {
 		switch {
@@ -63,7 +62,7 @@ func Tokens(s string) []string {
 
 // IsCJK reports whether r belongs to a script written without spaces between words.
 func IsCJK(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 // Content returns the tokens of s that carry meaning, as a set: stop words and negators are left out.

@@ -7,7 +7,8 @@ ALTER TABLE learnings ADD COLUMN detector TEXT NOT NULL DEFAULT '';         -- w
 ALTER TABLE learnings ADD COLUMN last_injected_at TEXT;
 ALTER TABLE learnings ADD COLUMN parts TEXT NOT NULL DEFAULT '';            -- words of identifiers, for the index
 ALTER TABLE learnings ADD COLUMN cjk TEXT NOT NULL DEFAULT '';              -- bigrams, for the index
-CREATE INDEX learnings_by_project ON learnings (project, status);
+CREATE INDEX learnings_by_project ON learnings (status, project, wiki, created_at);
+CREATE INDEX learnings_proven ON learnings (status, project) WHERE times_applied > 0 OR observations > 1;
 
 DROP TRIGGER learnings_fts_insert;
 DROP TRIGGER learnings_fts_delete;

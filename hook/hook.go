@@ -42,6 +42,7 @@ type Event struct {
 	Tool       string
 	ToolUse    string // names the tool call
 	Input      json.RawMessage
+	Output     string // of a tool that ran: what it said, the end of it
 	File       string // of a file change
 	Agent      string // kind of subagent
 	Active     bool   // the turn goes on because a hook asked for it

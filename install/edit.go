@@ -43,6 +43,7 @@ type document struct {
 	text   []byte
 	value  hujson.Value
 	events map[string][]group
+	off    bool // all hooks are switched off
 }
 
 func parse(path string, text []byte) (*document, error) {
@@ -59,10 +60,12 @@ func parse(path string, text []byte) (*document, error) {
 	standard.Standardize()
 	var top struct {
 		Hooks map[string]json.RawMessage `json:"hooks"`
+		Off   bool                       `json:"disableAllHooks"`
 	}
 	if err := json.Unmarshal(standard.Pack(), &top); err != nil {
 		return nil, fmt.Errorf("read %s: its hooks are not what this host documents (%w); it was not changed", path, err)
 	}
+	d.off = top.Off
 	d.events = map[string][]group{}
 	for name, raw := range top.Hooks {
 		var list []group
@@ -79,23 +82,24 @@ type found struct {
 	event string
 	argv  []string
 	guard bool
+	every bool // no matcher limits it
 	// where it stands
 	index, inner int
 }
 
 func (d *document) ours() []found {
 	var out []found
-	add := func(event string, h handler, i, j int) {
+	add := func(event string, g group, h handler, i, j int) {
 		if h.ours() {
 			argv := h.argv()
-			out = append(out, found{event, argv, slices.Contains(argv, "--guard"), i, j})
+			out = append(out, found{event, argv, slices.Contains(argv, "--guard"), g.Matcher == "" || g.Matcher == "*", i, j})
 		}
 	}
 	for event, list := range d.events {
 		for i, g := range list {
-			add(event, g.handler, i, -1)
+			add(event, g, g.handler, i, -1)
 			for j, h := range g.Hooks {
-				add(event, h, i, j)
+				add(event, g, h, i, j)
 			}
 		}
 	}

@@ -44,6 +44,7 @@ var plain = map[string][]entry{
 		{event: "SessionStart", seconds: 10},
 		{event: "UserPromptSubmit", seconds: 10},
 		{event: "PostToolUse", seconds: 10},
+		{event: "PostToolUseFailure", seconds: 10},
 		{event: "Stop", seconds: 15},
 		{event: "SubagentStop", seconds: 10},
 		{event: "PreCompact", seconds: 10},

@@ -219,11 +219,11 @@ func Registered(paths []string, event string, guard bool) bool {
 			continue
 		}
 		d, err := parse(p, text)
-		if err != nil {
+		if err != nil || d.off {
 			continue
 		}
 		for _, f := range d.ours() {
-			if f.event == event && f.guard == guard {
+			if f.event == event && f.guard == guard && f.every {
 				if _, err := os.Stat(f.argv[0]); err == nil {
 					return true
 				}

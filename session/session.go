@@ -39,6 +39,7 @@ const (
 	LFailed  = "failed"  // a tool failed: Name, Use
 	LRead    = "read"    // a file was read: Name, as a hash
 	LEdit    = "edit"    // a file was edited: Name, as a hash
+	LTests   = "tests"   // tests were run: Name is passed or failed
 	LSkill   = "skill"   // a skill was loaded: Name
 	LTold    = "told"    // a learning was injected: ID, Detector
 	LNote    = "note"    // the person corrected the agent: ID
@@ -94,7 +95,8 @@ func (l *Log) Append(lines ...Line) error {
 type State struct {
 	Greeted                         bool // its start or a prompt was seen: we are registered for more than replies
 	Prompts, Tools, Failures, Edits int
-	Unread                          int // files edited that were never read
+	Unread                          int  // files edited that were never read
+	TestsFail                       bool // in the last run of them
 	Notes, Captures                 []string
 	Skills                          []string
 	Detectors                       map[string]string // of learnings that were injected
@@ -158,6 +160,8 @@ func (l *Log) Load() State {
 				s.Unread++
 			}
 			read[x.Name] = true
+		case LTests:
+			s.TestsFail = x.Name == "failed"
 		case LSkill:
 			s.Skills = addOnce(s.Skills, x.Name)
 		case LTold:

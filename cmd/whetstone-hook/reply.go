@@ -122,6 +122,9 @@ func (c *call) reminder() string {
 	if cfg.Hook.ToolBudget > 0 && st.Tools >= cfg.Hook.ToolBudget {
 		parts = append(parts, fmt.Sprintf("tool_calls=%d/%d", st.Tools, cfg.Hook.ToolBudget))
 	}
+	if st.TestsFail {
+		parts = append(parts, "tests=failing")
+	}
 	if st.Unread > 0 {
 		parts = append(parts, fmt.Sprintf("edited_unread=%d", st.Unread))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ const (
 type flags struct {
 	host, event string
 	guard       bool
+	plugin      bool // the copy of the Claude Code plugin
 	unknown     []string
 }
 
@@ -59,6 +61,8 @@ func parseFlags(args []string) flags {
 			f.event = take()
 		case name == "guard":
 			f.guard = true
+		case name == "plugin":
+			f.plugin = true
 		default:
 			f.unknown = append(f.unknown, args[i])
 		}
@@ -103,6 +107,9 @@ func run(e env) (out []byte, code int, reason string) {
 		l.note("%v", err)
 		return refuse(f, "whetstone's guard could not read the event, so the call is denied")
 	}
+	if f.plugin && standsBack(e, event) {
+		return nil, 0, ""
+	}
 	if f.guard {
 		return guarded(e, f, dir, event, l)
 	}
@@ -134,6 +141,9 @@ func (c *call) handle() hook.Decision {
 		return c.reply()
 	case hook.AfterTool, hook.ToolFailed:
 		c.tool()
+		if file, edit := hook.Touched(c.event.Tool, c.event.Input); edit && c.event.Kind == hook.AfterTool {
+			c.fileChanged(file)
+		}
 	case hook.BeforeCompact:
 		c.remember(session.Line{T: session.LCompact, Use: c.place()})
 	case hook.AfterCompact:
@@ -146,7 +156,7 @@ func (c *call) handle() hook.Decision {
 		c.state = c.sess.Load()
 		c.keep(learning.Record{}, nil)
 	case hook.FileChanged:
-		c.fileChanged()
+		c.fileChanged(c.event.File)
 	}
 	return hook.Decision{}
 }
@@ -240,6 +250,32 @@ func (c *call) drain(s *store.Store) {
 		_, err := s.AddRecord(c.ctx, r)
 		return err
 	})
+}
+
+// What is kept of sessions and events serves to tell a second delivery from a first one, and to go on with a session; both have
+// an end.
+const keepSessions = 30 * 24 * time.Hour
+
+// tidy removes what old sessions left behind, now and then: a mark in the folder says when that was done last.
+func (c *call) tidy(s *store.Store) {
+	mark := filepath.Join(c.dir.Sessions(), "swept")
+	if info, err := os.Stat(mark); err == nil && c.now().Sub(info.ModTime()) < 24*time.Hour {
+		return
+	}
+	if err := os.MkdirAll(c.dir.Sessions(), 0o700); err != nil {
+		c.log.note("%v", err)
+		return
+	}
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		c.log.note("%v", err)
+		return
+	}
+	now := c.now()
+	_ = os.Chtimes(mark, now, now)
+	session.Sweep(c.dir.Sessions(), now.Add(-keepSessions))
+	if err := s.ForgetOldEvents(c.ctx, now.Add(-keepSessions)); err != nil {
+		c.log.note("%v", err)
+	}
 }
 
 func (c *call) projectKeys() []string { return project.Find(c.event.CWD).Keys }

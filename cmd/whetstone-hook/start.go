@@ -37,6 +37,7 @@ func (c *call) start() hook.Decision {
 		return hook.Decision{Context: text}
 	}
 	c.drain(s)
+	c.tidy(s)
 	mark, err := s.SessionMark(c.event.Session)
 	if err != nil {
 		c.log.note("%v", err)
@@ -148,6 +149,9 @@ func (c *call) stateFacts(s *store.Store) []string {
 	c.owed(s)
 	st := c.state
 	facts := []string{fmt.Sprintf("This session so far, before its context was compacted: %d prompts, %d tool calls (%d failed), %d file edits.", st.Prompts, st.Tools, st.Failures, st.Edits)}
+	if st.TestsFail {
+		facts = append(facts, "The last run of the tests in it failed.")
+	}
 	if len(st.Skills) > 0 {
 		facts = append(facts, "Skills loaded in it: "+strings.Join(st.Skills, ", ")+".")
 	}

@@ -18,6 +18,9 @@ func (c *call) tool() {
 		kind = session.LFailed
 	}
 	lines := []session.Line{{T: session.LTool, Name: hook.Name(e.Tool), Use: e.ToolUse}}
+	if ran := hook.Ran(e.Input); hook.RunsTests(ran) {
+		lines = append(lines, session.Line{T: session.LTests, Name: map[bool]string{true: "failed", false: "passed"}[kind == session.LFailed || hook.FailedTests(e.Output)]})
+	}
 	if kind == session.LFailed {
 		lines = append(lines, session.Line{T: kind, Name: hook.Name(e.Tool), Use: e.ToolUse})
 	} else {
@@ -61,9 +64,12 @@ func (c *call) fired() []session.Line {
 }
 
 // fileChanged puts a verify seed into the queue where a page of a wiki was edited.
-func (c *call) fileChanged() {
-	if !strings.HasSuffix(strings.ToLower(c.event.File), ".md") {
+func (c *call) fileChanged(file string) {
+	if !strings.HasSuffix(strings.ToLower(file), ".md") {
 		return
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(c.event.CWD, file)
 	}
 	s := c.open(false)
 	if s == nil {
@@ -75,7 +81,7 @@ func (c *call) fileChanged() {
 		return
 	}
 	for _, w := range ws {
-		rel, err := filepath.Rel(w.Root, c.event.File)
+		rel, err := filepath.Rel(w.Root, file)
 		if err != nil || strings.HasPrefix(rel, "..") {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -223,9 +224,37 @@ func (p payload) tool(e *hook.Event) {
 	if json.Unmarshal(e.Input, &in) == nil {
 		e.File = in.str("file_path", "notebook_path", "filePath", "path")
 	}
+	if e.Kind != hook.BeforeTool {
+		var out []string
+		for _, k := range []string{"tool_response", "tool_output", "toolResult", "output", "error"} {
+			texts(p[k], 2, &out)
+		}
+		e.Output = strings.Join(out, "\n")
+		if n := len(e.Output) - maxOutput; n > 0 {
+			e.Output = strings.ToValidUTF8(e.Output[n:], "")
+		}
+	}
 	if e.Kind == hook.AfterTool && e.Host == Gemini && p.object("tool_response").has("error") {
 		if raw := p.object("tool_response")["error"]; !bytes.Equal(raw, []byte("null")) {
 			e.Kind = hook.ToolFailed
+		}
+	}
+}
+
+// maxOutput is how much of a tool's output is kept, in bytes.
+const maxOutput = 32 << 10
+
+// texts collects the strings of a value: hosts wrap what a tool said in objects of their own.
+func texts(raw json.RawMessage, depth int, out *[]string) {
+	var s string
+	var o map[string]json.RawMessage
+	switch {
+	case len(raw) == 0 || depth < 0:
+	case json.Unmarshal(raw, &s) == nil:
+		*out = append(*out, s)
+	case json.Unmarshal(raw, &o) == nil:
+		for _, k := range slices.Sorted(maps.Keys(o)) {
+			texts(o[k], depth-1, out)
 		}
 	}
 }

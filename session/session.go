@@ -42,6 +42,7 @@ const (
 	LTests   = "tests"   // tests were run: Name is passed or failed
 	LSkill   = "skill"   // a skill was loaded: Name
 	LTold    = "told"    // a learning was injected: ID, Detector
+	LLater   = "later"   // a learning is to be told with the next event that reaches the model: ID; without one, all were told
 	LNote    = "note"    // the person corrected the agent: ID
 	LCapture = "capture" // a rule was captured: ID
 	LApplied = "applied" // evidence: ID, Evidence, Use
@@ -101,7 +102,8 @@ type State struct {
 	Skills                          []string
 	Detectors                       map[string]string // of learnings that were injected
 	Told                            []string
-	Rounds                          int // compactions
+	Later                           []string // learnings that the last prompt calls for and that could not be told with it
+	Rounds                          int      // compactions
 	Owed                            [3]int
 	Shown                           string
 	Pending                         []Line // applied lines that are not in the store yet
@@ -168,6 +170,12 @@ func (l *Log) Load() State {
 			s.Told = addOnce(s.Told, x.ID)
 			if x.Detector != "" {
 				s.Detectors[x.ID] = x.Detector
+			}
+		case LLater:
+			if x.ID == "" {
+				s.Later = nil
+			} else {
+				s.Later = addOnce(s.Later, x.ID)
 			}
 		case LNote:
 			s.Notes = addOnce(s.Notes, x.ID)

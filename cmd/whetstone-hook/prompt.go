@@ -7,6 +7,7 @@ import (
 
 	"whetstone/claim"
 	"whetstone/hook"
+	"whetstone/hook/host"
 	"whetstone/learning"
 	"whetstone/session"
 	"whetstone/store"
@@ -47,6 +48,13 @@ func (c *call) prompt() hook.Decision {
 	if note != nil {
 		lines = append(lines, session.Line{T: session.LNote, ID: note.ID})
 		keys = c.projectKeys()
+	}
+	if !host.Tells(c.event) {
+		lines = append(lines, session.Line{T: session.LLater})
+		for _, l := range ls {
+			lines = append(lines, session.Line{T: session.LLater, ID: l.ID})
+		}
+		text, ids, ls = "", nil, nil
 	}
 	c.remember(lines...)
 	if s == nil {

@@ -140,10 +140,11 @@ func (c *call) handle() hook.Decision {
 	case hook.Reply, hook.SubagentReply:
 		return c.reply()
 	case hook.AfterTool, hook.ToolFailed:
-		c.tool()
+		d := c.tool()
 		if file, edit := hook.Touched(c.event.Tool, c.event.Input); edit && c.event.Kind == hook.AfterTool {
 			c.fileChanged(file)
 		}
+		return d
 	case hook.BeforeCompact:
 		c.remember(session.Line{T: session.LCompact, Use: c.place()})
 	case hook.AfterCompact:

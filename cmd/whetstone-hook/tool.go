@@ -2,16 +2,20 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"whetstone/hook"
+	"whetstone/hook/host"
 	"whetstone/learning"
 	"whetstone/session"
+	"whetstone/store"
 	"whetstone/wiki/folder"
 )
 
-// tool notes what a tool did: names and counts, no contents. It opens no database.
-func (c *call) tool() {
+// tool notes what a tool did: names and counts, no contents. It opens no database, unless something waits to be told: on hosts
+// whose prompt event reaches no model, what the prompt calls for is told here.
+func (c *call) tool() hook.Decision {
 	e := c.event
 	kind := session.LTool
 	if e.Kind == hook.ToolFailed {
@@ -37,6 +41,46 @@ func (c *call) tool() {
 		lines = append(lines, c.fired()...)
 	}
 	c.remember(lines...)
+	if len(c.state.Later) == 0 || !host.Tells(e) {
+		return hook.Decision{}
+	}
+	return c.tellLater()
+}
+
+func (c *call) tellLater() hook.Decision {
+	s := c.open(false)
+	if s == nil {
+		return hook.Decision{}
+	}
+	told, err := s.Told(c.ctx, c.event.Session, c.state.Rounds)
+	if err != nil {
+		c.log.note("%v", err)
+	}
+	ids := slices.DeleteFunc(slices.Clone(c.state.Later), func(id string) bool { return slices.Contains(told, id) })
+	ls, err := s.LearningsByID(c.ctx, ids, c.project(s))
+	if err != nil {
+		c.log.note("%v", err)
+	}
+	c.remember(session.Line{T: session.LLater})
+	if len(ls) == 0 {
+		return hook.Decision{}
+	}
+	mark, err := s.SessionMark(c.event.Session)
+	if err != nil {
+		c.log.note("%v", err)
+		mark = "notes"
+	}
+	text, ids := hook.Compose(hook.Context{Mark: mark, Learnings: ls})
+	_, first, err := s.Take(c.ctx, store.Effect{Event: c.identity(append([]string{"later"}, ids...)...), Window: window, Session: c.event.Session, Round: c.state.Rounds, Tell: ids})
+	if err != nil {
+		c.log.note("%v", err)
+		first = true
+	}
+	if !first {
+		return hook.Decision{}
+	}
+	c.rememberTold(ls, ids)
+	return hook.Decision{Context: text}
 }
 
 // fired are the detectors of told rules that this call proves.

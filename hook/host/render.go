@@ -1,6 +1,7 @@
 package host
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -20,6 +21,12 @@ func ask(hostName, event string) bool {
 
 // CanAsk reports whether an event's answer may be "ask".
 func CanAsk(e hook.Event) bool { return ask(e.Host, e.Name) }
+
+// Tells reports whether context that is given with this event reaches the model. Where it does not, it must not be counted as told.
+func Tells(e hook.Event) bool {
+	const probe = "a fact"
+	return bytes.Contains(Render(e, hook.Decision{Context: probe}), []byte(probe))
+}
 
 // Render writes a decision in the schema of the event's host; nil means that nothing is printed. What a host does not take for
 // that event is left out: a wrong field makes some of them drop the whole answer.

@@ -17,7 +17,7 @@ import (
 // guarded judges a tool call. Only events before a tool are judged; whatever else reaches a guard's registration passes.
 func guarded(e env, f flags, dir home.Dir, event hook.Event, l *journal) ([]byte, int, string) {
 	if len(f.unknown) > 0 {
-		l.note("the guard does not know %q", f.unknown)
+		l.note("the guard does not know %d of its flags", len(f.unknown))
 		return refuse(f, "whetstone's guard does not know some of its own flags, so the call is denied: run `starter hook install --guards` again")
 	}
 	if event.Kind != hook.BeforeTool {

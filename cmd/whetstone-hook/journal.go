@@ -5,6 +5,8 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
+
+	"whetstone/learning"
 )
 
 // journal notes troubles for a person to find. It holds no text of the conversation.
@@ -24,7 +26,8 @@ func (j *journal) note(format string, args ...any) {
 		return
 	}
 	defer func() { _ = f.Close() }()
-	_, _ = fmt.Fprintf(f, "%s %s\n", time.Now().UTC().Format(time.RFC3339), fmt.Sprintf(format, args...))
+	text, _ := learning.Redact(fmt.Sprintf(format, args...)) // an error may quote what it failed on
+	_, _ = fmt.Fprintf(f, "%s %s\n", time.Now().UTC().Format(time.RFC3339), text)
 }
 
 // version is this build's: of two binaries of one version and one source, it is the same.

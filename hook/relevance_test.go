@@ -44,7 +44,7 @@ func (j judged) list() (ls []learning.Learning) {
 // Prompts for which nothing may be told, and prompts that one or a few of sixty rules are about. Both were written apart from
 // the code; every second of the relevant ones was kept aside from tuning.
 func TestRelevantRulesAreToldAndOthersAreNot(t *testing.T) {
-	neg := judgements(t, "../internal/e2e/testdata/negatives.json")
+	neg := judgements(t, "testdata/negatives.json")
 	for _, p := range neg.Prompts {
 		if got := Relevant(p.Prompt, neg.list(), 3); len(got) > 0 {
 			t.Errorf("%q was told %q", p.Prompt, got[0].Rule)

@@ -148,6 +148,12 @@ func parseHead(content string, l mdblock.Line) (category, rule string, ok bool) 
 	return strings.TrimSpace(rest[:i]), strings.TrimSpace(rest[i+w:]), true
 }
 
+// opaque are schemes of addresses that have no "//".
+var opaque = map[string]bool{"mailto": true, "tel": true, "sms": true, "data": true, "urn": true, "javascript": true, "magnet": true, "xmpp": true, "geo": true}
+
+// sentence reports whether what stands before the colon is prose that begins with the mark, and no category.
+func sentence(s string) bool { return strings.Contains(s, ", ") || len(strings.Fields(s)) > 6 }
+
 // headColon finds the colon between category and rule: the first ASCII colon that white space or the end follows, or
 // the first full-width one. A colon glued to "//" belongs to a URL, so the line has no category.
 func headColon(s string) (int, int) {
@@ -165,6 +171,9 @@ func headColon(s string) (int, int) {
 			}
 			if strings.HasPrefix(rest, ":") || (i > 0 && s[i-1] == ':') {
 				continue // C++ scopes such as std::move
+			}
+			if opaque[strings.ToLower(strings.TrimSpace(s[:i]))] && rest != "" && !unicode.IsSpace(rune(rest[0])) || sentence(s[:i]) {
+				return -1, 0
 			}
 			return i, 1
 		}
@@ -262,6 +271,9 @@ func isPlaceholder(category, rule string) bool {
 	if onlyPunct(r) || onlyPunct(c) {
 		return true
 	}
+	if squared(category) && squared(rule) {
+		return true
+	}
 	if angled(category) || angled(rule) || braced(category) || braced(rule) {
 		return true
 	}
@@ -272,7 +284,9 @@ func onlyPunct(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) < 0
 }
 
-func angled(s string) bool { return enclosed(s, "<", ">") }
+func angled(s string) bool  { return enclosed(s, "<", ">") }
+func squared(s string) bool { return enclosed(s, "[", "]") }
+
 func braced(s string) bool { return enclosed(s, "{", "}") }
 
 func enclosed(s, open, end string) bool {

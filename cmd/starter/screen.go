@@ -48,12 +48,33 @@ func (m screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width = max(40, min(msg.Width, 110))
 		m.input.Width = m.width - 4
 	case tea.KeyMsg:
+		if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 {
+			return m.several(msg)
+		}
 		if m.mode != "" {
 			return m.typing(msg)
 		}
 		return m.deciding(msg.String())
 	}
 	return m, nil
+}
+
+// several takes keys that arrived together, as from a quick hand, one after another. What is pasted is text for a line, and no
+// row of decisions.
+func (m screen) several(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
+	if msg.Paste {
+		if m.mode == "" {
+			return m, nil
+		}
+		return m.typing(msg)
+	}
+	var all []tea.Cmd
+	for _, r := range msg.Runes {
+		next, cmd := m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt})
+		m = next.(screen) // Update returns nothing else
+		all = append(all, cmd)
+	}
+	return m, tea.Batch(all...)
 }
 
 func (m screen) deciding(key string) (tea.Model, tea.Cmd) {
@@ -127,7 +148,7 @@ func (m screen) typing(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "esc", "ctrl+c":
 		m.mode = ""
 		return m, nil
-	case "enter":
+	case "enter", "ctrl+j":
 		mode, text := m.mode, m.input.Value()
 		m.mode = ""
 		var err error

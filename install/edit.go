@@ -19,7 +19,10 @@ type handler struct {
 	Args    []string `json:"args"`
 }
 
-func (h handler) ours() bool { return ours(h.Command) || ours(h.Exec) }
+func (h handler) ours() bool {
+	argv := h.argv()
+	return len(argv) > 0 && isOurs(argv[0])
+}
 
 func (h handler) argv() []string {
 	switch {
@@ -43,7 +46,8 @@ type document struct {
 	text   []byte
 	value  hujson.Value
 	events map[string][]group
-	off    bool // all hooks are switched off
+	odd    []string // events whose value is not what the host documents
+	off    bool     // all hooks are switched off
 }
 
 func parse(path string, text []byte) (*document, error) {
@@ -53,7 +57,7 @@ func parse(path string, text []byte) (*document, error) {
 	}
 	v, err := hujson.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w: mend it first; it was not changed", path, err)
+		return nil, fmt.Errorf("read %s: it is not valid JSON, comments allowed: %s: mend it first; it was not changed", path, strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	d.value = v
 	standard := v.Clone()
@@ -63,14 +67,15 @@ func parse(path string, text []byte) (*document, error) {
 		Off   bool                       `json:"disableAllHooks"`
 	}
 	if err := json.Unmarshal(standard.Pack(), &top); err != nil {
-		return nil, fmt.Errorf("read %s: its hooks are not what this host documents (%w); it was not changed", path, err)
+		return nil, fmt.Errorf("read %s: its hooks are not what this host documents, an object with a list for each event: mend it first; it was not changed", path)
 	}
 	d.off = top.Off
 	d.events = map[string][]group{}
 	for name, raw := range top.Hooks {
 		var list []group
 		if err := json.Unmarshal(raw, &list); err != nil {
-			continue // not a list of hooks; not ours to touch
+			d.odd = append(d.odd, name) // not a list of hooks; not ours to touch
+			continue
 		}
 		d.events[name] = list
 	}
@@ -175,6 +180,14 @@ func (d *document) has(key string) bool {
 
 func (d *document) add(o Options) error {
 	var ops []op
+	for _, e := range entries(o) {
+		if slices.Contains(d.odd, e.event) {
+			return fmt.Errorf("edit %s: its hooks for %s are not a list: mend that first; nothing was changed", Path(o), e.event)
+		}
+	}
+	if v := d.value.Find("/hooks"); v != nil && strings.TrimSpace(string(v.Pack())) == "null" {
+		ops = append(ops, op{Op: "replace", Path: "/hooks", Value: json.RawMessage("{}")})
+	}
 	if o.Host == "cursor" || o.Host == "copilot" {
 		if !d.has("version") {
 			ops = append(ops, op{Op: "add", Path: "/version", Value: json.RawMessage("1")})

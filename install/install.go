@@ -12,7 +12,6 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"whetstone/hook"
 	"whetstone/hook/host"
 )
 
@@ -25,7 +24,7 @@ type Result struct {
 	Path    string   `json:"path"`
 	Changed bool     `json:"changed"`
 	Backup  string   `json:"backup,omitempty"`
-	Rules   string   `json:"rules,omitempty"` // the rules file that teaches the agent, where its host can not be told by the hook
+	Rules   string   `json:"rules,omitempty"` // the rules file that teaches the agent, where its host can not be told by the hook; after Uninstall, where it did
 	Notes   []string `json:"notes,omitempty"` // what the person still has to do
 }
 
@@ -33,6 +32,9 @@ type Result struct {
 func Install(o Options) (Result, error) {
 	r := Result{Host: o.Host, Path: Path(o), Notes: notes(o)}
 	if err := check(o); err != nil {
+		return r, err
+	}
+	if err := teachable(o); err != nil {
 		return r, err
 	}
 	old, mode, existed, err := read(r.Path)
@@ -73,8 +75,9 @@ func Install(o Options) (Result, error) {
 		}
 		r.Changed = true
 	}
-	rules, changed, err := teach(o)
-	r.Rules, r.Changed = rules, r.Changed || changed
+	var taught bool
+	r.Rules, taught, err = teach(o)
+	r.Changed = r.Changed || taught
 	return r, err
 }
 
@@ -176,7 +179,8 @@ func bare(path string, text []byte) string {
 	}
 	var ops []op
 	if h := d.value.Find("/hooks"); h != nil && len(d.events) == 0 {
-		if o, ok := h.Value.(*hujson.Object); ok && len(o.Members) == 0 {
+		o, ok := h.Value.(*hujson.Object)
+		if ok && len(o.Members) == 0 || strings.TrimSpace(string(h.Pack())) == "null" {
 			ops = append(ops, op{Op: "remove", Path: "/hooks"})
 		}
 	}
@@ -201,6 +205,12 @@ func check(o Options) error {
 	}
 	if info.IsDir() || runtime.GOOS != "windows" && info.Mode()&0o111 == 0 {
 		return fmt.Errorf("install the hook: %s can not be run", o.Binary)
+	}
+	if !isOurs(o.Binary) {
+		return fmt.Errorf("install the hook: %s is not called whetstone-hook, so it would not be found again", o.Binary)
+	}
+	if o.Home != "" && (!filepath.IsAbs(o.Home) || strings.ContainsAny(o.Home, "\"\n$`%")) {
+		return fmt.Errorf("install the hook: the home folder %q is no absolute path, or holds characters that a shell would take apart", o.Home)
 	}
 	if strings.ContainsAny(o.Binary, "\"\n$`%") {
 		return fmt.Errorf("install the hook: the path %q holds characters that a shell would take apart: put the program elsewhere", o.Binary)
@@ -306,82 +316,4 @@ func backup(path string, text []byte) (string, error) {
 		return to, nil
 	}
 	return to, write(to, text, 0o600)
-}
-
-// rulesFile is where an agent is taught whose host can not be told at the start of every session: OpenCode, of which one
-// generation runs no plugin of the other, and Cursor's cloud agents, which run a project's hooks but not at the start.
-func rulesFile(o Options) (path string, whole bool) {
-	switch {
-	case o.Host == host.OpenCode && o.Project != "":
-		return filepath.Join(o.Project, "AGENTS.md"), false
-	case o.Host == host.OpenCode:
-		return filepath.Join(o.User, ".config", "opencode", "AGENTS.md"), false
-	case o.Host == host.Cursor && o.Project != "":
-		return filepath.Join(o.Project, ".cursor", "rules", "whetstone.mdc"), true
-	}
-	return "", false
-}
-
-const (
-	rulesBegin = "<!-- whetstone: begin -->"
-	rulesEnd   = "<!-- whetstone: end -->"
-)
-
-func teach(o Options) (path string, changed bool, err error) {
-	path, whole := rulesFile(o)
-	if path == "" {
-		return "", false, nil
-	}
-	old, mode, existed, err := read(path)
-	if err != nil {
-		return path, false, err
-	}
-	block := rulesBegin + "\n" + hook.Teaching + "\n" + rulesEnd + "\n"
-	text := string(old)
-	if whole {
-		text = "---\ndescription: How corrections are kept\nalwaysApply: true\n---\n" + block
-	} else {
-		text = withoutBlock(text)
-		if text != "" && !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		if text != "" {
-			text += "\n"
-		}
-		text += block
-	}
-	if existed && text == string(old) {
-		return path, false, nil
-	}
-	return path, true, write(path, []byte(text), mode)
-}
-
-func unteach(o Options) (path string, changed bool, err error) {
-	path, whole := rulesFile(o)
-	if path == "" {
-		return "", false, nil
-	}
-	old, mode, existed, err := read(path)
-	if err != nil || !existed || !strings.Contains(string(old), rulesBegin) {
-		return path, false, err
-	}
-	text := withoutBlock(string(old))
-	if whole || text == "" {
-		return path, true, remove(path)
-	}
-	return path, true, write(path, []byte(text), mode)
-}
-
-// withoutBlock takes our lines out, with the blank line before them.
-func withoutBlock(text string) string {
-	from := strings.Index(text, rulesBegin)
-	if from < 0 {
-		return text
-	}
-	end := strings.Index(text[from:], rulesEnd)
-	if end < 0 {
-		return text
-	}
-	rest := strings.TrimPrefix(text[from+end+len(rulesEnd):], "\n")
-	return strings.TrimSuffix(text[:from], "\n") + rest
 }

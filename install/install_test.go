@@ -254,14 +254,90 @@ func TestTheRulesFileKeepsWhatIsInIt(t *testing.T) {
 			}
 		}
 		got := get(t, rules)
-		if strings.Count(got, rulesBegin) != 1 || !strings.Contains(got, "[LEARN]") || !strings.HasPrefix(got, before) {
+		if strings.Count(got, "<!-- whetstone: begin") != 1 || !strings.Contains(got, "[LEARN]") || !strings.HasPrefix(got, before) {
 			t.Errorf("%q", got)
 		}
 		if _, err := Uninstall(o); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.TrimSuffix(get(t, rules), "\n"); got != strings.TrimSuffix(before, "\n") {
+		if got := get(t, rules); got != before {
 			t.Errorf("%q, want %q", got, before)
+		}
+	}
+}
+
+func TestARulesFileThatCanNotBeEditedWithoutGuessingIsLeftAlone(t *testing.T) {
+	o := machine(t, host.OpenCode)
+	o.Project = filepath.Join(filepath.Dir(o.User), "project")
+	rules := filepath.Join(o.Project, "AGENTS.md")
+	for _, before := range []string{"# Mine\n<!-- whetstone: begin -->\nand what I wrote after it\n", "<!-- whetstone: end -->\nmine\n", "<!-- whetstone: begin -->\n<!-- whetstone: begin -->\nx\n<!-- whetstone: end -->\n"} {
+		put(t, rules, before)
+		if _, err := Install(o); err == nil {
+			t.Errorf("%q was edited", before)
+		}
+		if _, err := os.Stat(Path(o)); err == nil {
+			t.Errorf("half of it was installed")
+		}
+		_, _ = Uninstall(o)
+		if got := get(t, rules); got != before {
+			t.Errorf("%q, want %q", got, before)
+		}
+	}
+	o = machine(t, host.Cursor)
+	o.Project = filepath.Join(filepath.Dir(o.User), "project")
+	rules = filepath.Join(o.Project, ".cursor", "rules", "whetstone.mdc")
+	put(t, rules, "mine\n")
+	if _, err := Install(o); err == nil {
+		t.Error("a file of the person's was overwritten")
+	}
+	if _, err := Uninstall(o); err != nil || get(t, rules) != "mine\n" {
+		t.Errorf("%v %q", err, get(t, rules))
+	}
+}
+
+func TestHooksThatAreNotAListAreRefusedAndNullIsNothing(t *testing.T) {
+	for _, before := range []string{`{"hooks": {"Stop": {}}}`, `{"hooks": {"Stop": "x"}}`, `{"hooks": []}`, `{"hooks": 7}`, `[]`, `"x"`} {
+		o := machine(t, host.Claude)
+		put(t, Path(o), before)
+		if _, err := Install(o); err == nil || !strings.Contains(err.Error(), Path(o)) || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: %v", before, err)
+		}
+		if got := get(t, Path(o)); got != before {
+			t.Errorf("%q, want %q", got, before)
+		}
+	}
+	o := machine(t, host.Claude)
+	put(t, Path(o), `{"hooks": null, "x": 1}`)
+	if _, err := Install(o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Uninstall(o); err != nil {
+		t.Fatal(err)
+	}
+	if got := get(t, Path(o)); got != `{"hooks": null, "x": 1}` {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAProgramInAFolderWithSpacesIsFoundAgain(t *testing.T) {
+	for _, h := range host.Names() {
+		o := machine(t, h)
+		o.Binary = filepath.Join(filepath.Dir(o.Binary), "my tools (1)", "whetstone-hook")
+		put(t, o.Binary, "#!/bin/sh\n")
+		if err := os.Chmod(o.Binary, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			r, err := Install(o)
+			if err != nil || r.Changed != (i == 0) {
+				t.Errorf("%s: %+v %v", h, r, err)
+			}
+		}
+		if r, err := Uninstall(o); err != nil || !r.Changed {
+			t.Errorf("%s: %+v %v", h, r, err)
+		}
+		if b, err := os.ReadFile(Path(o)); err == nil && bytes.Contains(b, []byte("whetstone-hook")) {
+			t.Errorf("%s: %s", h, b)
 		}
 	}
 }

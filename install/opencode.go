@@ -16,7 +16,8 @@ func plugin(o Options) string {
 	if o.Guards {
 		guards = "true"
 	}
-	return strings.NewReplacer("@MARK@", pluginMark, "@BINARY@", string(bin), "@GUARDS@", guards).Replace(pluginSource)
+	homeDir, _ := json.Marshal(o.Home)
+	return strings.NewReplacer("@HOME@", string(homeDir), "@MARK@", pluginMark, "@BINARY@", string(bin), "@GUARDS@", guards).Replace(pluginSource)
 }
 
 const pluginSource = `@MARK@; it is written anew by each installation.
@@ -24,11 +25,12 @@ import { spawn } from "node:child_process"
 
 const binary = @BINARY@
 const guards = @GUARDS@
+const home = @HOME@
 
 // call starts the hook for one event. What is no guard's business never stops the agent: an error is an empty answer.
 function call(event, guard) {
   return new Promise((resolve) => {
-    const args = ["--host", "opencode"].concat(guard ? ["--guard"] : [])
+    const args = ["--host", "opencode"].concat(guard ? ["--guard"] : []).concat(home ? ["--home", home] : [])
     let out = ""
     let err = ""
     let done = false

@@ -20,6 +20,7 @@ type Options struct {
 	User    string // the person's home folder
 	Binary  string // absolute path of whetstone-hook
 	Guards  bool
+	Home    string // the home folder that the hook is to use; "" leaves it to the agent's environment
 }
 
 // entry is one event that is registered.
@@ -139,6 +140,9 @@ func (e entry) value(o Options) json.RawMessage {
 	if e.guard {
 		args = append(args, "--guard")
 	}
+	if o.Home != "" {
+		args = append(args, "--home", o.Home)
+	}
 	if args == nil {
 		args = []string{}
 	}
@@ -168,17 +172,32 @@ func (e entry) value(o Options) json.RawMessage {
 
 // shell writes a command for hosts that start a shell. Quotation marks are what sh and cmd share.
 func shell(binary string, args []string) string {
-	return strings.Join(append([]string{`"` + binary + `"`}, args...), " ")
+	out := []string{`"` + binary + `"`}
+	for _, a := range args {
+		if strings.ContainsAny(a, " ()&;'") {
+			a = `"` + a + `"`
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, " ")
 }
 
 // unshell takes apart what shell wrote.
 func unshell(s string) []string {
-	s = strings.TrimSpace(s)
-	if rest, ok := strings.CutPrefix(s, `"`); ok {
-		bin, tail, _ := strings.Cut(rest, `"`)
-		return append([]string{bin}, strings.Fields(tail)...)
+	var out []string
+	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
+		if rest, ok := strings.CutPrefix(s, `"`); ok {
+			word, tail, _ := strings.Cut(rest, `"`)
+			out, s = append(out, word), tail
+			continue
+		}
+		i := strings.IndexAny(s, " \t")
+		if i < 0 {
+			i = len(s)
+		}
+		out, s = append(out, s[:i]), s[i:]
 	}
-	return strings.Fields(s)
+	return out
 }
 
 type pair struct {
@@ -211,12 +230,7 @@ func (o ordered) MarshalJSON() ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// ours reports whether a command starts our hook, whatever its folder.
-func ours(command string) bool {
-	argv := unshell(command)
-	if len(argv) == 0 {
-		return false
-	}
-	base := strings.TrimSuffix(strings.ToLower(argv[0][strings.LastIndexAny(argv[0], `/\`)+1:]), ".exe")
-	return base == "whetstone-hook"
+// isOurs reports whether a program is our hook, whatever its folder.
+func isOurs(program string) bool {
+	return strings.TrimSuffix(strings.ToLower(program[strings.LastIndexAny(program, `/\`)+1:]), ".exe") == "whetstone-hook"
 }

@@ -74,6 +74,9 @@ func Look(ctx context.Context, o Options, version string) Status {
 			problem("%v", err)
 			return s
 		}
+		if d.off {
+			problem("%s has disableAllHooks set, so no hook runs: take that out", s.Path)
+		}
 		seen := map[string]int{}
 		for _, f := range d.ours() {
 			s.Installed = true
@@ -120,6 +123,16 @@ func Look(ctx context.Context, o Options, version string) Status {
 		if s.Teaches, err = teaches(ctx, commands, o.Host); err != nil || !s.Teaches {
 			problem("the start of a session does not tell the agent how a correction is kept (%v)", err)
 		}
+	}
+	if s.Scope == "project" {
+		everywhere := o
+		everywhere.Project = ""
+		if text, _, existed, err := read(Path(everywhere)); err == nil && existed && mentions(Path(everywhere), text) {
+			problem("it is registered for all of your work, too, in %s, so that each event comes twice (and counts once): uninstall one of the two", Path(everywhere))
+		}
+	}
+	if o.Host == host.Codex {
+		codexConfig(filepath.Dir(s.Path), problem)
 	}
 	if s.Scope == "user" && o.Host == host.Claude {
 		if p := pluginCopy(o.User); p != "" {
@@ -231,4 +244,28 @@ func Registered(paths []string, event string, guard bool) bool {
 		}
 	}
 	return false
+}
+
+// codexConfig looks into the file beside hooks.json, which can switch hooks off and register some of its own.
+func codexConfig(dir string, problem func(string, ...any)) {
+	path := filepath.Join(dir, "config.toml")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return
+	}
+	section := ""
+	for line := range strings.Lines(string(b)) {
+		line, _, _ = strings.Cut(line, "#")
+		line = strings.Join(strings.Fields(line), "")
+		if strings.HasPrefix(line, "[") {
+			section = strings.Trim(line, "[]")
+			continue
+		}
+		if (section == "features" || section == "") && slices.Contains([]string{"hooks=false", "codex_hooks=false", "features.hooks=false", "features.codex_hooks=false"}, line) {
+			problem("%s switches hooks off: take `hooks = false` out of its [features]", path)
+		}
+		if strings.HasPrefix(section, "hooks") && strings.Contains(line, "whetstone-hook") {
+			problem("%s registers the hook, too, so that each event comes twice (and counts once): take it out there", path)
+		}
+	}
 }

@@ -55,9 +55,16 @@ func (a *app) hookOptions(h hookFlags, guards bool) ([]install.Options, error) {
 			return nil, fmt.Errorf("find this folder: %w", err)
 		}
 	}
+	homeDir := ""
+	if a.home != "" {
+		var err error
+		if homeDir, err = filepath.Abs(a.home); err != nil {
+			return nil, fmt.Errorf("find the home folder: %w", err)
+		}
+	}
 	var out []install.Options
 	for _, name := range h.hosts {
-		out = append(out, install.Options{Host: name, Project: project, User: user, Binary: h.binary, Guards: guards})
+		out = append(out, install.Options{Host: name, Project: project, User: user, Binary: h.binary, Guards: guards, Home: homeDir})
 	}
 	return out, nil
 }
@@ -107,7 +114,7 @@ func (a *app) hookInstallCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.eachHost(list, func(o install.Options) (install.Result, error) { return install.Install(o) }, "registered", "is registered already")
+			return a.eachHost(list, func(o install.Options) (install.Result, error) { return install.Install(o) }, "registered", "is registered already", false)
 		},
 	}
 	h.add(cmd)
@@ -127,14 +134,14 @@ func (a *app) hookUninstallCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.eachHost(list, install.Uninstall, "taken out", "was not registered")
+			return a.eachHost(list, install.Uninstall, "taken out", "was not registered", true)
 		},
 	}
 	h.add(cmd)
 	return cmd
 }
 
-func (a *app) eachHost(list []install.Options, f func(install.Options) (install.Result, error), did, nothing string) error {
+func (a *app) eachHost(list []install.Options, f func(install.Options) (install.Result, error), did, nothing string, taken bool) error {
 	var results []install.Result
 	var errs []error
 	for _, o := range list {
@@ -164,7 +171,11 @@ func (a *app) eachHost(list []install.Options, f func(install.Options) (install.
 			if r.Backup != "" {
 				a.note("  the file as it was is kept in %s", r.Backup)
 			}
-			if r.Rules != "" {
+			switch {
+			case r.Rules == "":
+			case taken:
+				a.note("  the lines that told the agent how a correction is kept were taken out of %s", r.Rules)
+			default:
 				a.note("  %s tells the agent how a correction is kept", r.Rules)
 			}
 			for _, n := range r.Notes {
@@ -195,7 +206,7 @@ func (a *app) hookStatusCmd() *cobra.Command {
 				if !s.Installed && len(s.Problems) == 0 && !asked {
 					continue
 				}
-				bad = bad || asked && !s.Installed || s.Installed && !s.Live
+				bad = bad || asked && !s.Installed || len(s.Problems) > 0
 				out = append(out, s)
 			}
 			if a.json {

@@ -31,6 +31,7 @@ const (
 // flags are what a registration says.
 type flags struct {
 	host, event string
+	home        string // "" leaves it to the environment
 	guard       bool
 	plugin      bool // the copy of the Claude Code plugin
 	unknown     []string
@@ -59,6 +60,8 @@ func parseFlags(args []string) flags {
 			}
 		case name == "event":
 			f.event = take()
+		case name == "home":
+			f.home = take()
 		case name == "guard":
 			f.guard = true
 		case name == "plugin":
@@ -86,7 +89,7 @@ type call struct {
 // run handles one event.
 func run(e env) (out []byte, code int, reason string) {
 	f := parseFlags(e.args)
-	dir, err := home.Find("", e.getenv)
+	dir, err := home.Find(f.home, e.getenv)
 	if err != nil {
 		return refuse(f, "whetstone has no home folder: "+err.Error())
 	}

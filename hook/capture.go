@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"strings"
 	"time"
 
 	"whetstone/learning"
@@ -14,11 +15,17 @@ type Captured struct {
 	Redacted map[string]int // secrets that were taken out, by kind
 }
 
+// maxReply is how much of a reply is read, in bytes.
+const maxReply = 1 << 20
+
 // Capture reads the [LEARN] blocks of a reply. The reply is redacted before it is parsed, so no secret is ever taken for a
 // part of a rule. Where a block names no skill, one that the session has loaded is proposed, if there is only one.
 func Capture(e Event, project string, skills []string, now time.Time) Captured {
 	if e.Kind != Reply && e.Kind != SubagentReply {
 		return Captured{}
+	}
+	if n := len(e.Reply) - maxReply; n > 0 { // blocks stand at the end
+		e.Reply = strings.ToValidUTF8(e.Reply[n:], "")
 	}
 	reply, redacted := learning.Redact(learning.Clean(e.Reply))
 	session := Name(e.Session)

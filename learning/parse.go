@@ -148,6 +148,8 @@ func parseHead(content string, l mdblock.Line) (category, rule string, ok bool) 
 	return strings.TrimSpace(rest[:i]), strings.TrimSpace(rest[i+w:]), true
 }
 
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
 // opaque are schemes of addresses that have no "//".
 var opaque = map[string]bool{"mailto": true, "tel": true, "sms": true, "data": true, "urn": true, "javascript": true, "magnet": true, "xmpp": true, "geo": true}
 
@@ -166,8 +168,8 @@ func headColon(s string) (int, int) {
 			if strings.HasSuffix(s[:i], "[redacted") {
 				continue // the mark of a redaction is no category's end
 			}
-			if strings.HasPrefix(rest, "//") {
-				return -1, 0
+			if strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, `\`) || i > 0 && rest != "" && isDigit(s[i-1]) && isDigit(rest[0]) {
+				return -1, 0 // an address, a path of Windows, a time
 			}
 			if strings.HasPrefix(rest, ":") || (i > 0 && s[i-1] == ':') {
 				continue // C++ scopes such as std::move
@@ -241,6 +243,10 @@ func boldPair(s, mark string, from int) (open, end int) {
 		case open < 0 && textAfter && (mark == "**" || !isWord(before)):
 			open = i
 		case open >= 0 && textBefore && i > open+2 && (mark == "**" || labelled(s, open, i)):
+			if mark == "**" && (s[open+2] == '/' || s[i-1] == '/') {
+				open = -1 // a pattern of paths, such as **/vendor/**
+				break
+			}
 			return open, i
 		}
 		i++

@@ -20,6 +20,10 @@ func guarded(e env, f flags, dir home.Dir, event hook.Event, l *journal) ([]byte
 		l.note("the guard does not know %d of its flags", len(f.unknown))
 		return refuse(f, "whetstone's guard does not know some of its own flags, so the call is denied: run `starter hook install --guards` again")
 	}
+	if event.Name == "" {
+		l.note("an event without a name reached the guard")
+		return refuse(f, "whetstone's guard can not tell which event this is, so the call is denied")
+	}
 	if event.Kind != hook.BeforeTool {
 		return host.Render(event, hook.Decision{}), 0, ""
 	}
@@ -39,11 +43,44 @@ func guarded(e env, f flags, dir home.Dir, event hook.Event, l *journal) ([]byte
 		l.note("%v", err)
 		return deny("its configuration can not be used, so the call is denied: " + err.Error())
 	}
-	v := g.Check(event.Tool, event.Input)
+	v, ok := inTime(func() guard.Verdict { return g.Check(event.Tool, event.Input) })
+	if !ok {
+		l.note("a call could not be judged within %v", guardTime)
+		return deny("the call is too large to be judged in time, so it is denied")
+	}
 	if v.Answer == guard.Allow {
 		return host.Render(event, hook.Decision{}), 0, ""
 	}
 	return host.Render(event, hook.Decision{Permission: v.Answer.String(), Reason: "whetstone guard (" + v.Rule + "): " + v.Reason}), 0, ""
+}
+
+// guardTime is how long a call may take to be judged. A host that waits in vain lets the call pass.
+const guardTime = 3 * time.Second
+
+// inTime gives up after guardTime. What was begun ends with the process.
+func inTime(check func() guard.Verdict) (guard.Verdict, bool) {
+	type result struct {
+		v guard.Verdict
+		p any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.p = recover()
+			done <- r
+		}()
+		r.v = check()
+	}()
+	select {
+	case r := <-done:
+		if r.p != nil {
+			panic(r.p)
+		}
+		return r.v, true
+	case <-time.After(guardTime):
+		return guard.Verdict{}, false
+	}
 }
 
 // training lists the skills that runs are optimizing; where there is no database, none is.

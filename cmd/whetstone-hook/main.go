@@ -19,12 +19,38 @@ func main() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(256 << 20)
 	e := env{args: os.Args[1:], stdin: os.Stdin, getenv: os.Getenv, now: time.Now}
+	if text, ok := about(e.args); ok {
+		fmt.Print(text)
+		return
+	}
 	out, code, reason := safely(e)
 	_, _ = os.Stdout.Write(out)
 	if reason != "" {
 		fmt.Fprintln(os.Stderr, reason)
 	}
 	os.Exit(code)
+}
+
+// about answers a person who asks the program what it is.
+func about(args []string) (string, bool) {
+	if len(args) != 1 {
+		return "", false
+	}
+	switch args[0] {
+	case "--version", "version":
+		return "whetstone-hook " + version() + "\n", true
+	case "--help", "-h", "help":
+		return `whetstone-hook is started by a coding agent on its lifecycle events, with one JSON object on standard input.
+Register it with "starter hook install --host NAME"; docs/hook.md says what it does.
+
+  --host NAME    the agent (else told from the payload)
+  --event NAME   the event, where the payload does not name it
+  --guard        judge a tool call; what can not be judged is denied
+  --plugin       the copy of the Claude Code plugin: stands back where settings register the hook
+  --home DIR     home folder (else $WHETSTONE_HOME or ~/.whetstone)
+`, true
+	}
+	return "", false
 }
 
 // env is what the program takes from the process.

@@ -32,6 +32,9 @@ var (
 // read takes a tool call apart by the names of its arguments, which the hosts share more than the names of their tools.
 func read(tool string, input json.RawMessage) (call, error) {
 	var c call
+	if tool == "" {
+		return c, errors.New("it names no tool")
+	}
 	input = bytes.TrimSpace(input)
 	if len(input) == 0 || bytes.Equal(input, []byte("null")) {
 		return c, nil

@@ -1,8 +1,10 @@
 package guard
 
 import (
+	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"whetstone/internal/late"
@@ -11,10 +13,11 @@ import (
 // wrappers start another command. The value lists the options that take an argument of their own.
 var wrappers = map[string]string{
 	"sudo": "ugCDhpRrTtU", "doas": "uC", "command": "", "builtin": "", "exec": "a", "env": "uCS", "nohup": "", "nice": "n", "ionice": "cn", "time": "fo", "timeout": "ks",
-	"xargs": "IiLnPsdEa", "setsid": "", "stdbuf": "ioe", "busybox": "", "chronic": "", "unbuffer": "", "caffeinate": "tw", "watch": "n", "flock": "wE", "then": "", "do": "",
+	"xargs": "IiLnPsdEa", "setsid": "", "stdbuf": "ioe", "busybox": "", "chronic": "", "unbuffer": "", "caffeinate": "tw", "flock": "wE", "then": "", "do": "", "parallel": "jNS",
+	"strace": "eopsaESuP", "ltrace": "eopsau", "taskset": "", "chroot": "", "runuser": "ugG", "unshare": "", "firejail": "", "doppler": "", "op": "", "dotenv": "ef", "rlwrap": "", "numactl": "", "chrt": "", "prlimit": "",
 }
 
-var shells = map[string]bool{"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "ash": true}
+var shells = map[string]bool{"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "ash": true, "fish": true, "mksh": true}
 
 // command answers for one simple command whose words are expanded as far as they are known.
 func (s *shell) command(argv []string, in stdin, toFile bool) {
@@ -59,8 +62,12 @@ func (s *shell) unwrap(name, values string, argv []string) []string {
 			}
 		case (name == "env" || name == "sudo") && assignment().MatchString(a):
 			argv = argv[1:]
-		case name == "timeout" || name == "flock":
-			return argv[1:] // how long, which file
+		case name == "timeout" || name == "flock" || name == "chroot" || name == "taskset":
+			if name == "flock" && len(argv) > 2 && (argv[1] == "-c" || argv[1] == "--command") {
+				s.inner(argv[2])
+				return nil
+			}
+			return argv[1:] // how long, which file, where, on what
 		default:
 			return argv
 		}
@@ -78,6 +85,61 @@ func (s *shell) program(name string, args []string, in stdin, toFile bool) {
 		s.git(args)
 	case shells[name]:
 		s.interpreter(args, in)
+	case name == "cd" || name == "pushd":
+		s.cd(plain)
+	case name == "popd":
+		s.dir = hole
+	case s.funcs[name] != nil && s.depth < maxDepth:
+		sub := s.inside()
+		sub.vars = maps.Clone(s.vars)
+		sub.vars["@"], sub.vars["*"] = strings.Join(args, " "), strings.Join(args, " ")
+		for i, a := range args[:min(len(args), 9)] {
+			sub.vars[strconv.Itoa(i+1)] = a
+		}
+		sub.stmt(s.funcs[name], in)
+		s.say(sub.v)
+	case name == "su" || name == "script":
+		for i, a := range args {
+			if (a == "-c" || a == "--command") && i+1 < len(args) {
+				s.inner(args[i+1])
+			}
+		}
+	case name == "trap" && len(plain) > 1:
+		s.inner(plain[0])
+	case name == "watch":
+		if words := withoutValues(args, "n", "-interval"); len(words) > 0 {
+			s.inner(strings.Join(words, " "))
+		}
+	case name == "ssh":
+		if words := afterHost(args); len(words) > 0 {
+			s.inner(strings.Join(words, " "))
+		}
+	case name == "sponge" || name == "ed" || name == "ex" || name == "patch":
+		for _, p := range plain {
+			s.target(p)
+		}
+	case name == "sort":
+		for i, a := range args {
+			if a == "-o" && i+1 < len(args) {
+				s.target(args[i+1])
+			} else if f, ok := strings.CutPrefix(a, "--output="); ok {
+				s.target(f)
+			}
+		}
+	case name == "yq" || name == "awk" || name == "gawk":
+		inPlace := name == "yq" && slices.ContainsFunc(flags, func(f string) bool { return f == "-i" || f == "--inplace" || f == "-yi" }) ||
+			name != "yq" && slices.Contains(args, "inplace")
+		for _, p := range plain {
+			if inPlace {
+				s.target(p)
+			}
+		}
+	case name == "sqlite3":
+		if !slices.Contains(flags, "-readonly") && len(plain) > 0 && s.g.o.Store != "" {
+			if at := s.at(plain[0]); !strings.Contains(at, hole) && under(s.g.abs(at), s.g.o.Store) {
+				s.target(plain[0])
+			}
+		}
 	case name == "eval":
 		text := strings.Join(args, " ")
 		if strings.Contains(text, hole) {
@@ -92,8 +154,8 @@ func (s *shell) program(name string, args []string, in stdin, toFile bool) {
 	case name == "rm" || name == "unlink" || name == "shred" || name == "rmdir" || name == "touch":
 		for _, p := range plain {
 			s.target(p)
-			if name == "rm" && s.g.o.Store != "" && !strings.ContainsAny(p, hole+"*?[") && under(path.Clean(strings.ReplaceAll(s.g.o.Store, `\`, "/")), s.g.abs(p)) {
-				s.say(Verdict{Deny, "store-file", p + " holds Whetstone's own files"})
+			if name == "rm" || name == "rmdir" {
+				s.removed(p)
 			}
 		}
 	case name == "tee":
@@ -142,16 +204,8 @@ func (s *shell) program(name string, args []string, in stdin, toFile bool) {
 				s.target(args[i+1])
 			}
 		}
-	case name == "find":
-		for i, a := range args {
-			if (a == "-exec" || a == "-execdir" || a == "-ok") && i+1 < len(args) {
-				end := slices.IndexFunc(args[i+1:], func(x string) bool { return x == ";" || x == "+" })
-				if end < 0 {
-					end = len(args) - i - 1
-				}
-				s.command(args[i+1:i+1+end], stdin{}, false)
-			}
-		}
+	case name == "find" || name == "fd":
+		s.find(args)
 	case name == "apply_patch":
 		text := in.text
 		if len(plain) > 0 {
@@ -211,7 +265,7 @@ func (s *shell) interpreter(args []string, in stdin) {
 // could be a command word.
 func (s *shell) partly(text string) {
 	const name = "__whetstone_unknown"
-	sub := &shell{g: s.g, vars: s.vars, depth: s.depth + 1}
+	sub := s.inside()
 	s.say(sub.run(strings.ReplaceAll(text, hole, "$"+name)))
 }
 
@@ -244,6 +298,7 @@ func (s *shell) copying(name string, args []string) {
 	for _, from := range plain {
 		if name == "mv" {
 			s.target(from) // it is gone afterwards
+			s.removed(from)
 		}
 		if strings.HasSuffix(into, "/") || into == "." || into == ".." || len(plain) > 1 {
 			s.target(strings.TrimSuffix(into, "/") + "/" + path.Base(from))

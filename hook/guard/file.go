@@ -47,6 +47,7 @@ var (
 	envSample  = late.Regexp(`^\.env\.(.*\.)?(example|sample|template|dist)$`)
 	keyName    = late.Regexp(`^id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|\.(key|p12|pfx)$`)
 	keyHeader  = late.Regexp(`-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY`)
+	here       = late.Regexp(`@(?:localhost|127\.0\.0\.1|\[::1\]|db|database|postgres|mysql|mariadb|mongo|redis|rabbitmq|host\.docker\.internal)\b`)
 	skillsFile = "skill.md"
 )
 
@@ -102,7 +103,10 @@ var samples = []string{".env", ".envrc", ".env.local", ".env.production", "id_rs
 func (g *Guard) globbed(word string) Verdict {
 	dir, base := path.Split(filepath.ToSlash(word))
 	if strings.Trim(base, "*") == "" {
-		return Verdict{} // everything: what is guarded is not meant
+		if dir = strings.TrimSuffix(dir, "/"); dir == "" {
+			return Verdict{} // everything here: what is guarded is not meant
+		}
+		return g.file(dir)
 	}
 	var v Verdict
 	for _, s := range samples {
@@ -128,7 +132,13 @@ func secrets(text string) Verdict {
 	v := Verdict{}
 	for kind := range kinds {
 		switch kind {
-		case "assignment", "connection-string", "authorization", "jwt":
+		case "connection-string":
+			if here().MatchString(text) { // everybody's password of a database on this machine
+				v = v.stronger(Verdict{Ask, "secret-content", "the text looks as if it held a secret (" + kind + ")"})
+				continue
+			}
+			v = v.stronger(Verdict{Deny, "secret-content", "the text holds a secret (" + kind + ")"})
+		case "assignment", "cookie", "command-line", "signature":
 			v = v.stronger(Verdict{Ask, "secret-content", "the text looks as if it held a secret (" + kind + ")"})
 		default:
 			v = v.stronger(Verdict{Deny, "secret-content", "the text holds a secret (" + kind + ")"})

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -54,6 +55,42 @@ func (s *shell) subcommand(name string, args []string, aliases map[string]string
 	case "branch":
 		if has(args, "D", "", 0) || has(args, "d", "--delete", 5) && has(args, "f", "--force", 4) {
 			s.say(Verdict{Deny, "branch-delete", "git branch -D deletes a branch that may not be merged"})
+		}
+	case "mv":
+		s.copying("mv", args)
+	case "checkout", "restore":
+		// With paths, it overwrites them; whether the first word is a branch or a path, git decides by looking.
+		plain, flags := split(args)
+		for _, p := range plain {
+			if strings.Contains(p, ".") && !(name == "restore" && slices.Contains(flags, "--staged") && !slices.Contains(flags, "--worktree")) {
+				s.target(p)
+			}
+		}
+	case "submodule":
+		if i := slices.Index(args, "foreach"); i >= 0 {
+			rest := args[i+1:]
+			for len(rest) > 0 && strings.HasPrefix(rest[0], "-") {
+				rest = rest[1:]
+			}
+			s.inner(strings.Join(rest, " "))
+		}
+	case "rebase":
+		for i, a := range args {
+			if (a == "-x" || a == "--exec") && i+1 < len(args) {
+				s.inner(args[i+1])
+			} else if c, ok := strings.CutPrefix(a, "--exec="); ok {
+				s.inner(c)
+			}
+		}
+	case "bisect":
+		if len(args) > 1 && args[0] == "run" {
+			s.command(args[1:], stdin{}, false)
+		}
+	case "filter-branch":
+		for i, a := range args {
+			if strings.HasSuffix(a, "-filter") && i+1 < len(args) {
+				s.inner(args[i+1])
+			}
 		}
 	case "rm":
 		plain, flags := split(args)

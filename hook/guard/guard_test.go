@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
+	"time"
 )
 
 type act1 struct {
@@ -48,9 +51,9 @@ func acts(t testing.TB, path string) []act1 {
 // them be.
 func TestEveryActInEverySpelling(t *testing.T) {
 	g := guarded(t, false)
-	for _, file := range []string{"testdata/acts_dev.jsonl", "testdata/acts_aside.jsonl"} {
+	for _, file := range []string{"testdata/acts_dev.jsonl", "testdata/acts_aside.jsonl", "testdata/acts_review.jsonl"} {
 		list := acts(t, file)
-		if len(list) < 100 {
+		if len(list) < 80 {
 			t.Fatalf("%s: %d acts", file, len(list))
 		}
 		wrong := 0
@@ -127,4 +130,43 @@ func FuzzCheck(f *testing.F) {
 			t.Errorf("%+v: an answer without a reason", v)
 		}
 	})
+}
+
+func TestATildeIsThePersonsFolder(t *testing.T) {
+	g := guarded(t, false)
+	for command, rule := range map[string]string{
+		"rm -rf ~/.ssh": "private-key", "rm ~/.ssh/*": "private-key", "pushd ~/.whetstone; rm data.db": "store-file", "rm -rf ~/.whet*": "store-file", "cd ~ && rm -rf .ssh": "private-key",
+		"echo x > ~/.whetstone/data.db": "store-file", "ls ~/.ssh": "", "rm -rf ~/.cache": "", "rm -rf ~/.whetstone/wikis/tea": "",
+	} {
+		in, _ := json.Marshal(map[string]string{"command": command})
+		if v := g.Check("Bash", in); v.Rule != rule || (v.Answer == Deny) != (rule != "") {
+			t.Errorf("%s: %s (%s), want %q", command, v.Answer, v.Rule, rule)
+		}
+	}
+}
+
+// Small calls that a parser or an expression could take for ever over. A host that waits in vain lets the call pass.
+func TestNoCallTakesForEver(t *testing.T) {
+	g := guarded(t, false)
+	doubling := "a0=xxxxxxxx; "
+	for i := range 40 {
+		doubling += fmt.Sprintf("a%d=$a%d$a%d; ", i+1, i, i)
+	}
+	for name, command := range map[string]string{
+		"brackets": strings.Repeat("(", 100_000) + "git push -f", "brackets with spaces": strings.Repeat("( ", 5_000) + "git push -f", "dollars": strings.Repeat("$(", 3_000) + "git push -f", "arithmetic": strings.Repeat("$((", 300) + "1",
+		"braces": strings.Repeat("{ ", 3_000) + "git push -f", "doubling": doubling + "git push -f", "commands": strings.Repeat("true; ", 100_000) + "git push -f", "brace lists": "git push " + strings.Repeat("{a,b}", 40) + " -f",
+		"loops": strings.Repeat("for i in 1 2 3 4 5 6 7 8; do ", 12) + "true" + strings.Repeat("; done", 12) + "; git push -f", "functions": "f() { f; f; }; f; git push -f",
+	} {
+		in, _ := json.Marshal(map[string]string{"command": command})
+		done := make(chan Verdict, 1)
+		go func() { done <- g.Check("Bash", in) }()
+		select {
+		case v := <-done:
+			if v.Answer == Allow {
+				t.Errorf("%s: %s", name, v.Answer)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: no answer", name)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,18 +26,38 @@ const (
 type shell struct {
 	g     *Guard
 	vars  map[string]string
+	funcs map[string]*syntax.Stmt
+	dir   string // where the script stands after its cd commands; a hole where that is not known
 	depth int
+	steps *int
 	v     Verdict
 }
 
-func (g *Guard) script(src string) Verdict { return (&shell{g: g, vars: g.known()}).run(src) }
+// Bounds of what is followed. A script beyond them is denied: nobody writes such a one to be understood.
+const (
+	maxSteps  = 20000    // commands
+	maxValue  = 64 << 10 // bytes of a variable
+	maxParens = 60       // brackets in a row: the parser takes exponential time over some of them
+	maxScript = 1 << 20  // bytes
+)
+
+func (g *Guard) newShell() *shell {
+	return &shell{g: g, vars: g.known(), funcs: map[string]*syntax.Stmt{}, dir: filepath.ToSlash(g.o.Dir), steps: new(int)}
+}
+
+func (g *Guard) script(src string) Verdict { return g.newShell().run(src) }
+
+// inside is a shell within this one: it knows what this one knows, and where it stands.
+func (s *shell) inside() *shell {
+	return &shell{g: s.g, vars: s.vars, funcs: s.funcs, dir: s.dir, depth: s.depth + 1, steps: s.steps}
+}
 
 func (g *Guard) known() map[string]string {
 	return map[string]string{"HOME": g.o.User, "PWD": g.o.Dir, "WHETSTONE_HOME": g.o.Store}
 }
 
 func (g *Guard) argv(argv []string) Verdict {
-	s := &shell{g: g, vars: g.known()}
+	s := g.newShell()
 	s.command(argv, stdin{}, false)
 	return s.v
 }
@@ -46,6 +67,10 @@ func (s *shell) say(v Verdict) { s.v = s.v.stronger(v) }
 func (s *shell) run(src string) Verdict {
 	if s.depth > maxDepth {
 		s.say(Verdict{Ask, unresolved, "scripts within scripts, too deep to be followed"})
+		return s.v
+	}
+	if len(src) > maxScript || nested(src) {
+		s.say(Verdict{Deny, unresolved, "the command is too long or too deeply nested to be followed"})
 		return s.v
 	}
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), "")
@@ -64,9 +89,23 @@ func (s *shell) run(src string) Verdict {
 }
 
 // inner runs a script that a command was given.
-func (s *shell) inner(src string) {
-	sub := &shell{g: s.g, vars: s.vars, depth: s.depth + 1}
-	s.say(sub.run(src))
+func (s *shell) inner(src string) { s.say(s.inside().run(src)) }
+
+// nested reports whether brackets are nested deeper than anybody writes them.
+func nested(src string) bool {
+	open := 0
+	for i := range len(src) {
+		switch src[i] {
+		case '(', '{', '`':
+			if open++; open > maxParens {
+				return true
+			}
+		case ' ', '\t', '$', '"':
+		default:
+			open = 0
+		}
+	}
+	return false
 }
 
 // stdin is what a command reads: the literal text of a here-document, or the output of another command.
@@ -78,6 +117,10 @@ type stdin struct {
 
 func (s *shell) stmt(st *syntax.Stmt, in stdin) {
 	if st == nil {
+		return
+	}
+	if *s.steps++; *s.steps > maxSteps {
+		s.say(Verdict{Deny, unresolved, "the command has too many parts to be followed"})
 		return
 	}
 	var outs []string
@@ -146,16 +189,23 @@ func (s *shell) cmd(c syntax.Command, in stdin, toFile bool) {
 			s.assign(a)
 		}
 	case *syntax.BinaryCmd:
-		s.stmt(c.X, in)
-		if c.Op == syntax.Pipe || c.Op == syntax.PipeAll {
-			s.stmt(c.Y, stdin{piped: true})
-		} else {
+		if c.Op != syntax.Pipe && c.Op != syntax.PipeAll {
+			s.stmt(c.X, in)
 			s.stmt(c.Y, in)
+			return
 		}
+		dir := s.dir // each side of a pipe is a shell of its own
+		s.stmt(c.X, in)
+		s.dir = dir
+		out := s.output(c.X, in)
+		s.stmt(c.Y, out)
+		s.dir = dir
 	case *syntax.Block:
 		s.stmts(c.Stmts, in)
 	case *syntax.Subshell:
+		dir := s.dir
 		s.stmts(c.Stmts, in)
+		s.dir = dir
 	case *syntax.IfClause:
 		for i := c; i != nil; i = i.Else {
 			s.stmts(i.Cond, in)
@@ -187,6 +237,7 @@ func (s *shell) cmd(c syntax.Command, in stdin, toFile bool) {
 			s.stmts(it.Stmts, in)
 		}
 	case *syntax.FuncDecl:
+		s.funcs[c.Name.Value] = c.Body
 		s.stmt(c.Body, in)
 	case *syntax.TimeClause:
 		s.stmt(c.Stmt, in)
@@ -203,7 +254,11 @@ func (s *shell) assign(a *syntax.Assign) {
 	}
 	s.substitutions(a.Value)
 	if a.Name != nil {
-		s.vars[a.Name.Value] = strings.Join(s.fields(a.Value, false), " ")
+		v := strings.Join(s.fields(a.Value, false), " ")
+		if len(v) > maxValue {
+			v = hole
+		}
+		s.vars[a.Name.Value] = v
 	}
 }
 
@@ -215,10 +270,14 @@ func (s *shell) substitutions(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.CmdSubst:
+			dir := s.dir
 			s.stmts(n.Stmts, stdin{})
+			s.dir = dir
 			return false
 		case *syntax.ProcSubst:
+			dir := s.dir
 			s.stmts(n.Stmts, stdin{})
+			s.dir = dir
 			return false
 		}
 		return true
@@ -241,6 +300,9 @@ func (s *shell) fields(w *syntax.Word, split bool) []string {
 		cur, started := "", false
 		for _, p := range b.Parts {
 			text, quoted := s.part(p)
+			if allArguments(p) { // "$@" is as many words as there are arguments
+				quoted = false
+			}
 			if quoted || !split {
 				cur, started = cur+text, true
 				continue
@@ -261,6 +323,16 @@ func (s *shell) fields(w *syntax.Word, split bool) []string {
 		}
 	}
 	return out
+}
+
+// allArguments reports whether a part is "$@".
+func allArguments(p syntax.WordPart) bool {
+	q, ok := p.(*syntax.DblQuoted)
+	if !ok || len(q.Parts) != 1 {
+		return false
+	}
+	e, ok := q.Parts[0].(*syntax.ParamExp)
+	return ok && e.Param != nil && e.Param.Value == "@"
 }
 
 func syntaxSplit(w *syntax.Word) *syntax.Word {
@@ -355,17 +427,120 @@ func (s *shell) text(w *syntax.Word) string {
 
 // target answers for a word that names a file about to be changed.
 func (s *shell) target(word string) {
-	word = strings.ReplaceAll(word, soft, "")
+	word = s.at(strings.ReplaceAll(word, soft, ""))
 	switch {
 	case word == "" || strings.HasPrefix(word, "/dev/"):
 	case strings.Contains(word, hole):
-		// Only the last name may be known: $DIR/.env.
-		if base := path.Base(strings.ReplaceAll(word, "\\", "/")); !strings.Contains(base, hole) && strings.Contains(word, "/") {
-			s.say(s.g.file(base))
+		// Only the last names may be known: $DIR/.env.
+		if i := strings.LastIndex(word, hole); strings.Contains(word[i:], "/") {
+			rest := strings.TrimPrefix(strings.ReplaceAll(word[i+len(hole):], "\\", "/"), "/")
+			if _, after, ok := strings.Cut(rest, "/"); ok && !strings.HasPrefix(word[i+len(hole):], "/") {
+				rest = after // the first name is known in part only
+			}
+			if rest != "" {
+				s.say(s.g.file(rest))
+			}
 		}
 	case strings.ContainsAny(word, "*?["):
 		s.say(s.g.globbed(word))
 	default:
 		s.say(s.g.file(word))
 	}
+}
+
+// at is a file's name from where the script stands.
+func (s *shell) at(word string) string {
+	slashed := strings.ReplaceAll(word, "\\", "/")
+	if word == "" || path.IsAbs(slashed) || strings.HasPrefix(word, "~") || strings.HasPrefix(word, hole) || filepath.VolumeName(word) != "" || s.dir == filepath.ToSlash(s.g.o.Dir) {
+		return word
+	}
+	if s.dir == hole {
+		return hole + "/" + slashed
+	}
+	return path.Join(s.dir, slashed) + strings.Repeat("/", btoi(strings.HasSuffix(slashed, "/")))
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// cd follows a change of the folder.
+func (s *shell) cd(plain []string) {
+	switch {
+	case len(plain) == 0:
+		s.dir = filepath.ToSlash(s.g.o.User)
+	case len(plain) > 1 || plain[0] == "-" || strings.ContainsAny(plain[0], hole+"*?["):
+		s.dir = hole
+	default:
+		to := strings.ReplaceAll(plain[0], "\\", "/")
+		switch {
+		case to == "~":
+			s.dir = filepath.ToSlash(s.g.o.User)
+		case strings.HasPrefix(to, "~/"):
+			s.dir = path.Join(filepath.ToSlash(s.g.o.User), to[2:])
+		case strings.HasPrefix(to, "~"):
+			s.dir = hole
+		case path.IsAbs(to) || filepath.VolumeName(to) != "":
+			s.dir = path.Clean(to)
+		case s.dir != hole:
+			s.dir = path.Join(s.dir, to)
+		}
+	}
+}
+
+// output is what a command prints, where that can be told from its words: echo, printf, and cat of a here-document.
+func (s *shell) output(st *syntax.Stmt, in stdin) stdin {
+	unknown := stdin{piped: true}
+	if b, ok := st.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.Pipe || b.Op == syntax.PipeAll) && len(st.Redirs) == 0 {
+		return s.output(b.Y, s.output(b.X, in))
+	}
+	call, ok := st.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return unknown
+	}
+	for _, r := range st.Redirs {
+		switch r.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			in = stdin{known: true}
+			if r.Hdoc != nil {
+				in.text = s.text(r.Hdoc)
+			}
+		case syntax.WordHdoc:
+			in = stdin{text: strings.Join(s.words(r.Word), " "), known: true}
+		default:
+			return unknown
+		}
+	}
+	var argv []string
+	for _, w := range call.Args {
+		argv = append(argv, s.words(w)...)
+	}
+	if len(argv) == 0 {
+		return unknown
+	}
+	plain, flags := split(argv[1:])
+	switch argv[0] {
+	case "echo":
+		return stdin{text: unescape(strings.Join(plain, " ")), known: true, piped: true}
+	case "printf":
+		if len(plain) == 0 {
+			return unknown
+		}
+		format := strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`).Replace(plain[0])
+		if len(plain) == 1 && !strings.Contains(format, "%") {
+			return stdin{text: format, known: true, piped: true}
+		}
+		if strings.Trim(strings.ReplaceAll(format, "%s", ""), " \n") == "" {
+			return stdin{text: strings.Join(plain[1:], "\n"), known: true, piped: true}
+		}
+	case "cat":
+		if in.known && len(plain) == 0 && len(flags) == 0 || in.known && len(plain) == 1 && plain[0] == "-" {
+			in.piped = true
+			return in
+		}
+	}
+	return unknown
 }

@@ -12,14 +12,22 @@ import (
 func Redact(s string) (string, map[string]int) {
 	var counts map[string]int
 	low, long := lowered(s), longest(s)
+	known := map[*string][][2]int{} // spans of the words that several shapes share
 	for i := range shapes {
 		sh := &shapes[i]
 		if len(sh.need) == 0 && long < sh.long {
 			continue
 		}
-		spans := sh.where(low)
-		if len(sh.need) > 0 && spans == nil {
-			continue
+		var spans [][2]int
+		if len(sh.need) > 0 {
+			key, ok := &sh.need[0], false
+			if spans, ok = known[key]; !ok || !sh.near {
+				spans = sh.where(low)
+				known[key] = spans
+			}
+			if spans == nil {
+				continue
+			}
 		}
 		out, n := sh.apply(s, spans)
 		if n > 0 {
@@ -29,6 +37,7 @@ func Redact(s string) (string, map[string]int) {
 			counts[sh.kind] += n
 			s = out
 			low = lowered(s)
+			clear(known)
 		}
 	}
 	return s, counts
@@ -44,6 +53,7 @@ const (
 func (sh *shape) where(low string) [][2]int {
 	var spans [][2]int
 	for _, w := range sh.need {
+		covered := 0 // what is before it lies in a span already
 		for from := 0; ; {
 			i := strings.Index(low[from:], w)
 			if i < 0 {
@@ -53,9 +63,13 @@ func (sh *shape) where(low string) [][2]int {
 			if !sh.near {
 				return [][2]int{{0, len(low)}}
 			}
-			span := around(low, i, i+len(w))
-			spans = append(spans, span)
 			from = i + len(w)
+			if from+nearAfter <= covered {
+				continue
+			}
+			span := around(low, i, from)
+			spans = append(spans, span)
+			covered = span[1]
 		}
 	}
 	slices.SortFunc(spans, func(a, b [2]int) int { return a[0] - b[0] })
@@ -72,8 +86,8 @@ func (sh *shape) where(low string) [][2]int {
 
 // around is the line of a word and the one after it, and less of very long lines.
 func around(s string, from, to int) [2]int {
-	start := strings.LastIndexByte(s[:from], '\n') + 1
-	start = max(start, from-nearBefore)
+	start := max(0, from-nearBefore)
+	start += strings.LastIndexByte(s[start:from], '\n') + 1
 	end := min(len(s), to+nearAfter)
 	if i := strings.IndexByte(s[to:end], '\n'); i >= 0 {
 		if j := strings.IndexByte(s[to+i+1:end], '\n'); j >= 0 {

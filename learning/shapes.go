@@ -65,10 +65,10 @@ var shapes = []shape{
 	{kind: "authorization", need: []string{"bearer", "basic"}, near: true, re: late.Regexp(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/-]{20,}=*)`), group: 1, accept: mixed},
 	{kind: "command-line", need: []string{"curl", "wget", "docker", "podman", "helm", "sshpass", "mysql", "mariadb"}, near: true, re: late.Regexp(`\b(?:(?:curl|wget)\b[^\n]*?\s(?:-u|--user)[ =]?["']?[^\s:"']+:|(?:docker|podman|helm)\b[^\n]*?\slogin\b[^\n]*?\s(?:-p|--password)[ =]["']?|sshpass\s+-p\s*["']?|(?:mysql|mysqldump|mysqladmin|mariadb)\b[^\n]*?\s-p)([^\s"']{5,})`), group: 1, accept: notPlaceholder},
 	{kind: "cookie", need: []string{"cookie"}, near: true, re: late.Regexp(`(?i)\b[\w.-]*(?:sess|sid\b|auth|token|jwt|csrf|xsrf|remember)[\w.-]*=([^;\s"']{16,})`), group: 1, accept: secretLike},
-	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)\b[a-z0-9_.-]{0,60}` + names + `[a-z0-9_]*["']?\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{8,})["'` + "`" + `]`), group: 1, accept: secretLike},
-	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)\b[a-z0-9_.-]{0,60}` + names + `[a-z0-9_]*(?:\s*[:=]\s*|\s+(?:is|ist|was)\s+)([^\s"'` + "`" + `,;)\]}]{8,})`), group: 1, accept: strongSecret},
+	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)` + names + `[a-z0-9_]*["']?\s*(?::=|=>|[:=])\s*["'` + "`" + `]([^"'` + "`" + `\s]{8,})["'` + "`" + `]`), group: 1, accept: secretLike},
+	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)` + names + `[a-z0-9_]*(?:\s*[:=]\s*|\s+(?:is|ist|was)\s+)([^\s"'` + "`" + `,;)\]}]{8,})`), group: 1, accept: strongSecret},
 	{kind: "assignment", need: named, near: true, re: late.Regexp(`(?i)--[a-z-]*` + names + `[ =]+["']?([^\s"']{8,})`), group: 1, accept: secretLike},
-	{kind: "assignment", need: []string{"pass", "pw"}, near: true, re: late.Regexp(`(?i)\b(?:[a-z0-9_.-]{1,60}[_-])?(?:pass|pw)["']?\s*[:=]\s*["'` + "`" + `]?([^"'` + "`" + `\s,;)\]}]{8,})`), group: 1, accept: strongSecret},
+	{kind: "assignment", need: []string{"pass", "pw"}, near: true, re: late.Regexp(`(?i)(?:\b|[_-])(?:pass|pw)["']?\s*[:=]\s*["'` + "`" + `]?([^"'` + "`" + `\s,;)\]}]{8,})`), group: 1, accept: strongSecret},
 	{kind: "assignment", need: []string{"密码", "口令", "密钥", "私钥", "令牌", "凭证", "パスワード", "비밀번호"}, near: true, re: late.Regexp(`(?:密码|口令|密钥|私钥|令牌|凭证|パスワード|비밀번호)(?:[是为為设成:：=は는]|[ \t])*[「『“"'` + "`" + `]?([!-~]{8,})`), group: 1, accept: secretLike},
 }
 

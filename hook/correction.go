@@ -52,6 +52,7 @@ const sentence = `(?:^|[.!?;:。！？；…\n]\s*|\b(?:but|and|ok|okay|sorry|hm
 func strong(words, expr string) cue {
 	return cue{2, strings.Split(words, "|"), late.Regexp(`(?im)` + expr)}
 }
+
 func weak(words, expr string) cue {
 	return cue{1, strings.Split(words, "|"), late.Regexp(`(?im)` + expr)}
 }

@@ -157,8 +157,21 @@ func identifiers(s string) map[string]bool {
 			out[w] = true
 		}
 	}
+	for w := range words.Content(s) {
+		if technology[w] {
+			out[w] = true
+		}
+	}
 	return out
 }
+
+// technology are names of tools, formats and files that stand for a topic by themselves; stemmed, as words.Tokens gives them.
+var technology = words.Set(words.Tokens(`dockerfile makefile docker kubernetes helm terraform ansible postgres postgresql mysql sqlite mongodb redis kafka rabbitmq nginx
+elasticsearch prometheus grafana graphql grpc protobuf openapi swagger webpack vite eslint prettier jest vitest pytest mypy ruff pydantic django flask fastapi
+sqlalchemy alembic celery rails rspec rubocop sidekiq spring hibernate gradle maven junit kotlin swiftui xcode cocoapods cargo clippy tokio serde clang cmake
+slog logrus zap testify golangci gofmt cobra gorm sqlc goose react redux vue svelte angular nextjs tailwind storybook playwright cypress selenium typescript
+npm pnpm yarn poetry conda jupyter numpy pandas pytorch tensorflow airflow dbt spark hadoop snowflake bigquery lambda cloudformation dynamodb github gitlab
+jenkins circleci bazel buildkite vault consul oauth saml jwt webhook websocket cors csrf xss utc timezone unicode regex cron systemd`))
 
 // common are words of programming and of prompts that tell nothing about which rule is meant; stemmed, as words.Tokens gives them.
 var common = words.Set(strings.Fields(`test file code use error add fix run write read chang updat new function class method name line

@@ -16,18 +16,19 @@ const tail = 1 << 20
 // skipped. The file is written while we read, so a line that is cut off ends the search backwards only for itself. "" means
 // that there is none after the person's last prompt.
 func LastReply(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("read the transcript: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
+	// Before it is opened: a pipe would have us wait for ever.
+	info, err := os.Stat(path)
 	if err != nil {
 		return "", fmt.Errorf("read the transcript: %w", err)
 	}
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("read the transcript: %s is not a regular file", path)
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read the transcript: %w", err)
+	}
+	defer func() { _ = f.Close() }()
 	from := max(0, info.Size()-tail)
 	b, err := io.ReadAll(io.NewSectionReader(f, from, info.Size()-from))
 	if err != nil {

@@ -127,7 +127,7 @@ func Look(ctx context.Context, o Options, version string) Status {
 	if s.Scope == "project" {
 		everywhere := o
 		everywhere.Project = ""
-		if text, _, existed, err := read(Path(everywhere)); err == nil && existed && mentions(Path(everywhere), text) {
+		if text, _, existed, err := read(Path(everywhere)); Path(everywhere) != s.Path && err == nil && existed && mentions(Path(everywhere), text) {
 			problem("it is registered for all of your work, too, in %s, so that each event comes twice (and counts once): uninstall one of the two", Path(everywhere))
 		}
 	}

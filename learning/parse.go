@@ -42,8 +42,9 @@ type parser struct {
 	block *Block
 	field *string // what a continuation line extends; nil after a blank line
 	have  map[string]bool
-	col   int // column of the content of the line that set field
-	base  int // column of the head's content
+	col   int  // column of the content of the line that set field
+	base  int  // column of the head's content
+	bold  bool // the head is bold, and that is not closed yet
 }
 
 func (p *parser) line(l mdblock.Line) {
@@ -69,6 +70,7 @@ func (p *parser) line(l mdblock.Line) {
 		if category != "" && rule != "" && !isPlaceholder(category, rule) {
 			p.block = &Block{Category: category, Rule: rule}
 			p.field, p.have, p.col, p.base = &p.block.Rule, map[string]bool{}, col, col
+			p.bold = strings.HasPrefix(cleanInline(content), "**"+Mark)
 		}
 		return
 	}
@@ -80,7 +82,11 @@ func (p *parser) line(l mdblock.Line) {
 		return
 	}
 	if p.field != nil && !l.Marker && col > p.base {
-		if text := cleanInline(content); text != "" {
+		text := cleanInline(content)
+		if rest, closed := strings.CutSuffix(text, "**"); closed && p.bold && p.field == &p.block.Rule {
+			text, p.bold = strings.TrimSpace(rest), false
+		}
+		if text != "" {
 			if *p.field != "" {
 				*p.field += " "
 			}
@@ -137,7 +143,8 @@ func parseHead(content string, l mdblock.Line) (category, rule string, ok bool) 
 	if h := strings.TrimLeft(s, "#"); len(h) < len(s) && len(s)-len(h) <= 6 && (h == "" || h[0] == ' ' || h[0] == '\t') {
 		s = cleanInline(h)
 	}
-	rest, found := strings.CutPrefix(s, Mark)
+	// Bold that is closed on a continuation line.
+	rest, found := strings.CutPrefix(strings.TrimPrefix(s, "**"), Mark)
 	if !found {
 		return "", "", false
 	}

@@ -20,11 +20,13 @@ func Redact(s string) (string, map[string]int) {
 		}
 		var spans [][2]int
 		if len(sh.need) > 0 {
-			key, ok := &sh.need[0], false
-			if spans, ok = known[key]; !ok || !sh.near {
-				spans = sh.where(low)
-				known[key] = spans
+			key := &sh.need[0]
+			s, ok := known[key]
+			if !ok || !sh.near {
+				s = sh.where(low)
+				known[key] = s
 			}
+			spans = s
 			if spans == nil {
 				continue
 			}

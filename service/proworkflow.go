@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func (s *Service) ImportProWorkflow(ctx context.Context, in ProImport) (ProImpor
 	out := ProImported{Wikis: []ProImportedWiki{}, Skipped: []ProSkipped{}, Unknown: []string{}}
 	db, err := store.ReadProWorkflow(ctx, in.Path)
 	if err != nil {
-		if errors.Is(err, store.ErrForeign) || errors.Is(err, store.ErrCorrupt) {
+		if errors.Is(err, store.ErrForeign) || errors.Is(err, store.ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 			return out, inputError(err.Error())
 		}
 		return out, err

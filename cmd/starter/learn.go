@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"whetstone/learning"
+	"whetstone/review"
 	"whetstone/service"
 	"whetstone/skill"
 	"whetstone/store"
@@ -58,7 +60,10 @@ func (a *app) learnAddCmd() *cobra.Command {
 				if added.New == 0 {
 					return a.print("%s is there already (%s)\n", got.ID, got.Status)
 				}
-				return a.print("added %s\n", got.ID)
+				if err := a.print("added %s\n", got.ID); err != nil {
+					return err
+				}
+				return a.noteContradictions(cmd.Context(), s, added.IDs)
 			})
 		},
 	}
@@ -381,12 +386,34 @@ func (a *app) learnSetCmd(verb string, to learning.Status, short string) *cobra.
 					return err
 				}
 				if err := s.Store.SetStatus(cmd.Context(), ids, to); err != nil {
+					return stateError(err)
+				}
+				if err := a.changed(cmd.Context(), s, ids, string(to)); err != nil || to != learning.Approved {
 					return err
 				}
-				return a.changed(cmd.Context(), s, ids, string(to))
+				return a.noteContradictions(cmd.Context(), s, ids)
 			})
 		},
 	}
+}
+
+// noteContradictions names the older rules that approved ones contradict, with the command that lets the new one replace them.
+func (a *app) noteContradictions(ctx context.Context, s *service.Service, ids []string) error {
+	all, err := s.Store.Learnings(ctx, learning.Filter{Status: learning.Approved})
+	if err != nil {
+		return err
+	}
+	for _, l := range all {
+		if !slices.Contains(ids, l.ID) {
+			continue
+		}
+		for _, n := range review.Neighbours(l, all) {
+			if n.Relation == review.Contradicts && n.Learning.Status == learning.Approved {
+				a.note("%s contradicts %s: %s\n  to let the new one take its place: starter learn supersede %s --by %s", l.ID, n.Learning.ID, oneLine(n.Learning.Rule, 100), n.Learning.ID, l.ID)
+			}
+		}
+	}
+	return nil
 }
 
 // changed prints the learnings after a change.

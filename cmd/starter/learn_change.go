@@ -26,6 +26,9 @@ func (a *app) learnEditCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if got.Status == learning.Forgotten {
+					return usage("learning %s is forgotten: there is nothing to edit", got.ID)
+				}
 				changed := false
 				for _, f := range []struct {
 					name       string
@@ -222,11 +225,15 @@ func (a *app) learnHistoryCmd() *cobra.Command {
 					}
 				}
 				for _, v := range versions {
+					text := oneLine(v.Category, 20) + ": " + oneLine(v.Rule, 100)
+					if v.Rule == "" {
+						text = "(erased)"
+					}
 					until := ""
 					if v.ValidTo != nil {
 						until = ", valid until " + v.ValidTo.Local().Format("2006-01-02 15:04")
 					}
-					if err := a.print("version %d, recorded %s, %s%s: %s: %s\n", v.V, v.RecordedAt.Local().Format("2006-01-02 15:04:05"), v.Status, until, oneLine(v.Category, 20), oneLine(v.Rule, 100)); err != nil {
+					if err := a.print("version %d, recorded %s, %s%s: %s\n", v.V, v.RecordedAt.Local().Format("2006-01-02 15:04:05"), v.Status, until, text); err != nil {
 						return err
 					}
 				}

@@ -19,7 +19,7 @@ func main() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(256 << 20)
 	e := env{args: os.Args[1:], stdin: os.Stdin, getenv: os.Getenv, now: time.Now}
-	if text, ok := about(e.args); ok {
+	if text, ok := about(e.args); ok && byHand() {
 		fmt.Print(text)
 		return
 	}
@@ -29,6 +29,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, reason)
 	}
 	os.Exit(code)
+}
+
+// byHand reports whether a person started the program: a host writes an event to standard input.
+func byHand() bool {
+	info, err := os.Stdin.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // about answers a person who asks the program what it is.

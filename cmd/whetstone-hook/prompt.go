@@ -117,7 +117,7 @@ func (c *call) relevant(s *store.Store, pid string) (text string, ids []string, 
 	mark, err := s.SessionMark(c.event.Session)
 	if err != nil {
 		c.log.note("%v", err)
-		mark = "notes"
+		mark = c.fallbackMark()
 	}
 	text, ids = hook.Compose(hook.Context{Mark: mark, Learnings: ls, Hits: passages})
 	return text, ids, ls

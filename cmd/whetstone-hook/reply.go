@@ -51,6 +51,9 @@ func (c *call) reply() hook.Decision {
 	if c.store != nil {
 		c.owed(c.store)
 	}
+	if c.lost > 0 { // silence would be the worst answer
+		return hook.Decision{Message: fmt.Sprintf("[whetstone] %d correction(s) could not be kept: %s can not be written; see `starter doctor`", c.lost, c.dir)}
+	}
 	if c.event.Kind == hook.SubagentReply || c.event.Active || !c.state.Greeted || c.getenv("WHETSTONE_BYPASS") == "1" {
 		return hook.Decision{}
 	}

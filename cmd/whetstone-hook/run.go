@@ -83,6 +83,7 @@ type call struct {
 	state session.State
 	store *store.Store // nil until it is needed, and where it can not be had
 	tried bool
+	lost  int             // captures and notes that could not be kept anywhere
 	ctx   context.Context //nolint:containedctx // a call lives as long as its context
 }
 
@@ -121,6 +122,8 @@ func run(e env) (out []byte, code int, reason string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wholeTime)
 	defer cancel()
+	// What names a call or a turn is kept in files: a host that sends a secret there must not have it kept.
+	event.Turn, event.ToolUse = hook.Name(event.Turn), hook.Name(event.ToolUse)
 	c := &call{env: e, dir: dir, event: event, log: l, sess: session.Open(dir.Sessions(), event.Session), ctx: ctx}
 	defer c.close()
 	return host.Render(event, c.handle()), 0, ""
@@ -239,6 +242,7 @@ func (c *call) keep(r learning.Record, project []string) {
 		}
 		if err := spool.Write(c.dir.Spool(), r); err != nil {
 			c.log.note("%d capture(s) and %d note(s) are lost: %v", len(r.Captures), len(r.Notes), err)
+			c.lost = len(r.Captures) + len(r.Notes)
 			return
 		}
 	}

@@ -68,7 +68,7 @@ func (c *call) tellLater() hook.Decision {
 	mark, err := s.SessionMark(c.event.Session)
 	if err != nil {
 		c.log.note("%v", err)
-		mark = "notes"
+		mark = c.fallbackMark()
 	}
 	text, ids := hook.Compose(hook.Context{Mark: mark, Learnings: ls})
 	_, first, err := s.Take(c.ctx, store.Effect{Event: c.identity(append([]string{"later"}, ids...)...), Window: window, Session: c.event.Session, Round: c.state.Rounds, Tell: ids})

@@ -24,6 +24,9 @@ var reading = map[string]bool{
 	"websearch": true, "todowrite": true, "task": true, "agent": true, "skill": true,
 }
 
+// runs names the tools of the hosts that run commands.
+var runs = map[string]bool{"bash": true, "shell": true, "run_shell_command": true, "exec_command": true, "local_shell": true, "powershell": true, "terminal": true, "run_terminal_cmd": true}
+
 var (
 	pathFields = []string{"file_path", "filePath", "notebook_path", "path", "filename", "target_file"}
 	textFields = []string{"content", "new_string", "newString", "new_str", "new_source", "file_text", "text", "contents", "insert_text", "code_edit"}
@@ -37,6 +40,9 @@ func read(tool string, input json.RawMessage) (call, error) {
 	}
 	input = bytes.TrimSpace(input)
 	if len(input) == 0 || bytes.Equal(input, []byte("null")) {
+		if editing(tool) || runs[strings.ToLower(tool)] {
+			return c, errors.New("it has no arguments")
+		}
 		return c, nil
 	}
 	if input[0] == '"' { // arguments as a string of JSON, or a patch as such
@@ -72,6 +78,8 @@ func read(tool string, input json.RawMessage) (call, error) {
 		var s string
 		var list []string
 		switch {
+		case json.Unmarshal(raw, &s) == nil && strings.HasPrefix(strings.TrimSpace(s), "*** Begin Patch"):
+			c.writes = append(c.writes, patchWrites(s)...)
 		case json.Unmarshal(raw, &s) == nil:
 			c.script = s
 		case json.Unmarshal(raw, &list) == nil:
@@ -89,6 +97,9 @@ func read(tool string, input json.RawMessage) (call, error) {
 	for _, k := range pathFields {
 		if path = str(args[k]); path != "" {
 			break
+		}
+		if raw := bytes.TrimSpace(args[k]); editing(tool) && len(raw) > 0 && (raw[0] == '[' || raw[0] == '{') {
+			return c, fmt.Errorf("%s is no text", k)
 		}
 	}
 	if path == "" {

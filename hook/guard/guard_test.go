@@ -97,8 +97,17 @@ func TestACallThatCanNotBeReadIsDenied(t *testing.T) {
 			t.Errorf("%s: %s", in, v.Answer)
 		}
 	}
-	if v := g.Check("Bash", nil); v.Answer != Allow {
-		t.Errorf("a tool without arguments: %+v", v)
+	for tool, want := range map[string]Answer{"Bash": Deny, "Write": Deny, "": Deny, "mcp__clock__now": Allow, "ExitPlanMode": Allow} {
+		for _, in := range []string{"", "null"} {
+			if v := g.Check(tool, json.RawMessage(in)); v.Answer != want {
+				t.Errorf("%s with %q for arguments: %+v", tool, in, v)
+			}
+		}
+	}
+	for _, in := range []string{`{"file_path": ["/repo/.env"], "content": "x"}`, `{"file_path": {"a": 1}, "content": "x"}`} {
+		if v := g.Check("Write", json.RawMessage(in)); v.Answer != Deny {
+			t.Errorf("%s: %+v", in, v)
+		}
 	}
 	if _, err := New(Options{Deny: []string{"**"}}); err == nil {
 		t.Error("a pattern that matches everything was taken")

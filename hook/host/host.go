@@ -156,7 +156,7 @@ func detect(p payload, name string) string {
 			return Gemini
 		}
 		return Copilot
-	case p.has("turn_id") && p.has("model"):
+	case p.has("turn_id") && name != "MessageDisplay": // Claude's only event with that key
 		return Codex
 	}
 	return Claude

@@ -70,6 +70,7 @@ function hooks(directory, show) {
         const id = (p.info && p.info.id) || p.sessionID
         tell(id, await call({ event: "session.created", sessionID: id, directory }))
       } else if (event.type === "session.compacted") {
+        delete context[p.sessionID] // what was told before is told anew
         tell(p.sessionID, await call({ event: "session.compacted", sessionID: p.sessionID, messageID: turn[p.sessionID], directory }))
       } else if (event.type === "message.part.updated" && p.part && p.part.type === "text") {
         reply[p.part.messageID] = reply[p.part.messageID] || {}

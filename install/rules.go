@@ -2,6 +2,7 @@ package install
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -40,8 +41,12 @@ func teachable(o Options) error {
 	if err != nil || !existed {
 		return err
 	}
-	if _, err := parts(path, string(old), whole); err != nil {
+	p, err := parts(path, string(old), whole)
+	if err != nil {
 		return err
+	}
+	if info, err := os.Stat(path); err == nil && !p.block && info.Mode().Perm()&0o200 == 0 {
+		return fmt.Errorf("edit %s: it is read-only; nothing was changed", path)
 	}
 	return nil
 }

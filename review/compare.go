@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"whetstone/internal/words"
 	"whetstone/learning"
@@ -93,14 +94,22 @@ func settings(a, b string) bool {
 
 var setting = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9_.-]*)(?:\s*=\s*|\s+(?:is|are|must be|has to be|=|to)\s+)([A-Za-z0-9_.%-]+)`)
 
-var figure = regexp.MustCompile(`\d+(?:[.,]\d+)?\s*(?:%|[a-zA-Z]{1,7}\b|[\p{Han}])?`)
+// named are words after which a number is a name and no figure.
+var named = regexp.MustCompile(`\b(?:number|no\.?|nr\.?|step|rule|chapter|section|issue|ticket|version|phase|item|figure|table|line)\s+$|#$`)
+
+var figure = regexp.MustCompile(`(?:\b|[\p{Han}])\d+(?:[.,]\d+)?\s*(?:%|[a-zA-Z]{1,7}\b|[\p{Han}])?`)
 
 var numerals = strings.NewReplacer(" one ", " 1 ", " two ", " 2 ", " three ", " 3 ", " four ", " 4 ", " five ", " 5 ", " six ", " 6 ", " eight ", " 8 ", " ten ", " 10 ", " twelve ", " 12 ")
 
 func figures(s string) []string {
-	out := figure.FindAllString(numerals.Replace(" "+strings.ToLower(s)+" "), -1)
-	for i := range out {
-		out[i] = strings.Join(strings.Fields(out[i]), "")
+	s = numerals.Replace(" " + strings.ToLower(s) + " ")
+	var out []string
+	for _, m := range figure.FindAllStringIndex(s, -1) {
+		if named.MatchString(s[:m[0]]) {
+			continue
+		}
+		text := strings.TrimLeftFunc(s[m[0]:m[1]], func(r rune) bool { return !unicode.IsDigit(r) })
+		out = append(out, strings.Join(strings.Fields(text), ""))
 	}
 	return out
 }

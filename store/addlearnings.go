@@ -84,6 +84,15 @@ func (s *Store) insert(ctx context.Context, tx *sql.Tx, l *learning.Learning) (b
 	if !errors.Is(err, sql.ErrNoRows) {
 		return false, err
 	}
+	// A rule that holds for all projects is not this one's, too.
+	err = tx.QueryRowContext(ctx, `SELECT i.learning_id FROM learning_identities i JOIN learnings g ON g.id = i.learning_id WHERE i.identity = ? AND (g.project = '' OR ?)`,
+		learning.Identity("", l.Rule), l.Project == "").Scan(&l.ID)
+	if err == nil {
+		return false, nil
+	}
+	if !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
 	err = tx.QueryRowContext(ctx, `SELECT learning_id FROM learning_identities WHERE identity = ?`, identity).Scan(&l.ID)
 	if err == nil {
 		return false, nil

@@ -25,6 +25,7 @@ type Forgotten struct {
 	Replies  int      // answers of models that quoted it
 	Patches  int      // patches that quoted it
 	Verdicts int      // reasons of verdicts that quoted it
+	InLog    bool     // another program reads the database, so the write-ahead log could not be cleared
 	Skills   []string // skills whose latest version, on disk as well, says it: for a person to change
 }
 
@@ -41,7 +42,7 @@ func (s *Store) Forget(ctx context.Context, id string) (Forgotten, error) {
 			return err
 		}
 		if l.Status == learning.Forgotten {
-			return nil
+			return nil // the log is cleared again all the same
 		}
 		versions, err := collect(ctx, tx, "list wordings", func(r scanner) ([3]string, error) {
 			var x [3]string
@@ -83,12 +84,34 @@ func (s *Store) Forget(ctx context.Context, id string) (Forgotten, error) {
 		return out, wrap(err, "forget learning %s", id)
 	}
 	// What was erased must not live on in the write-ahead log, nor in pages of the file that are free now.
-	for _, q := range []string{`INSERT INTO learnings_words (learnings_words) VALUES ('optimize')`, `INSERT INTO learnings_trigrams (learnings_trigrams) VALUES ('optimize')`, `INSERT INTO learnings_cjk (learnings_cjk) VALUES ('optimize')`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
+	for _, q := range []string{`INSERT INTO learnings_words (learnings_words) VALUES ('optimize')`, `INSERT INTO learnings_trigrams (learnings_trigrams) VALUES ('optimize')`, `INSERT INTO learnings_cjk (learnings_cjk) VALUES ('optimize')`} {
 		if _, err := s.write.ExecContext(ctx, q); err != nil {
 			return out, wrap(err, "clear the traces of learning %s", id)
 		}
 	}
+	if out.InLog, err = s.emptyLog(ctx); err != nil {
+		return out, wrap(err, "clear the traces of learning %s", id)
+	}
 	return out, nil
+}
+
+// emptyLog takes the write-ahead log into the file and cuts it off; busy tells that a reader of another program is in the way.
+func (s *Store) emptyLog(ctx context.Context) (busy bool, err error) {
+	for range 20 {
+		var stuck, frames, done int
+		if err := s.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&stuck, &frames, &done); err != nil {
+			return false, err
+		}
+		if stuck == 0 {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return true, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return true, nil
 }
 
 // wordings are the distinct pieces of text that tell the learning; very short ones would match anything.

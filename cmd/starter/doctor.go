@@ -125,6 +125,12 @@ func (a *app) auditFindings(ctx context.Context, s *service.Service, add func(st
 
 // hookFindings proves the registrations of the hook, of all agents that have one.
 func (a *app) hookFindings(ctx context.Context, add func(string, bool, string, ...any)) {
+	registered := 0
+	defer func() {
+		if registered == 0 {
+			add("hook", true, "registered with no agent: `starter hook install --host NAME`")
+		}
+	}()
 	for _, project := range []bool{false, true} {
 		list, err := a.hookOptions(hookFlags{hosts: host.Names(), project: project}, false)
 		if err != nil {
@@ -139,6 +145,7 @@ func (a *app) hookFindings(ctx context.Context, add func(string, bool, string, .
 			}
 			st := install.Look(ctx, o, buildVersion())
 			if st.Installed {
+				registered++
 				add("hook", st.Live && st.Teaches, "%s", statusLine(st))
 			}
 			for _, p := range st.Problems {

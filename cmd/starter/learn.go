@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -399,16 +398,17 @@ func (a *app) learnSetCmd(verb string, to learning.Status, short string) *cobra.
 
 // noteContradictions names the older rules that approved ones contradict, with the command that lets the new one replace them.
 func (a *app) noteContradictions(ctx context.Context, s *service.Service, ids []string) error {
-	all, err := s.Store.Learnings(ctx, learning.Filter{Status: learning.Approved})
-	if err != nil {
-		return err
-	}
-	for _, l := range all {
-		if !slices.Contains(ids, l.ID) {
-			continue
+	for _, id := range ids {
+		l, err := s.Store.Learning(ctx, id)
+		if err != nil {
+			return err
 		}
-		for _, n := range review.Neighbours(l, all) {
-			if n.Relation == review.Contradicts && n.Learning.Status == learning.Approved {
+		beside, err := s.Store.Candidates(ctx, l.Rule, l.Project, 40)
+		if err != nil {
+			return err
+		}
+		for _, n := range review.Neighbours(l, beside) {
+			if n.Relation == review.Contradicts {
 				a.note("%s contradicts %s: %s\n  to let the new one take its place: starter learn supersede %s --by %s", l.ID, n.Learning.ID, oneLine(n.Learning.Rule, 100), n.Learning.ID, l.ID)
 			}
 		}

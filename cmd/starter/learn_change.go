@@ -165,15 +165,23 @@ func (a *app) learnForgetCmd() *cobra.Command {
 					return err
 				}
 				if !yes && !a.confirm(fmt.Sprintf("Erase %d learning(s) for good?", len(ids))) {
+					if a.isTerminal(a.stdin) {
+						return a.print("nothing was erased\n")
+					}
 					return usage("nothing was erased: add --yes")
 				}
 				var skills []string
+				inLog := false
 				for _, id := range ids {
 					got, err := s.Forget(cmd.Context(), id)
 					if err != nil {
 						return stateError(err)
 					}
 					skills = append(skills, got.Skills...)
+					inLog = inLog || got.InLog
+				}
+				if inLog {
+					a.note("another program reads the database just now, so traces stay in its write-ahead log until it ends; `starter learn forget` again clears it")
 				}
 				if len(skills) > 0 {
 					a.note("these skills still say it, on your disk, too; change them by hand: %s", strings.Join(skills, ", "))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
 	"github.com/spf13/cobra"
 
 	"whetstone/learning"
@@ -33,6 +34,7 @@ func (a *app) learnReviewCmd() *cobra.Command {
 				if !a.isTerminal(a.stdout) || !a.isTerminal(a.stdin) {
 					return a.printQueue(d.items)
 				}
+				lipgloss.SetHasDarkBackground(true) // asking the terminal takes seconds where it does not answer
 				m := newScreen(d, a.getenv("NO_COLOR") == "")
 				if _, err := tea.NewProgram(m, tea.WithInput(a.stdin), tea.WithOutput(a.stdout), tea.WithContext(cmd.Context()), tea.WithAltScreen()).Run(); err != nil {
 					return fmt.Errorf("show the review: %w", err)

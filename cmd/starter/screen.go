@@ -29,8 +29,8 @@ func newScreen(d *desk, colour bool) screen {
 	st := styles{lipgloss.NewStyle(), lipgloss.NewStyle(), lipgloss.NewStyle(), lipgloss.NewStyle(), lipgloss.NewStyle()}
 	if colour {
 		st = styles{
-			title: lipgloss.NewStyle().Bold(true), dim: lipgloss.NewStyle().Faint(true), rule: lipgloss.NewStyle().Bold(true).Foreground(lipgloss.AdaptiveColor{Light: "4", Dark: "12"}),
-			warn: lipgloss.NewStyle().Foreground(lipgloss.AdaptiveColor{Light: "1", Dark: "9"}), key: lipgloss.NewStyle().Foreground(lipgloss.AdaptiveColor{Light: "2", Dark: "10"}),
+			title: lipgloss.NewStyle().Bold(true), dim: lipgloss.NewStyle().Faint(true), rule: lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Color("6")),
+			warn: lipgloss.NewStyle().Foreground(lipgloss.Color("1")), key: lipgloss.NewStyle().Foreground(lipgloss.Color("2")),
 		}
 	}
 	in := textinput.New()
@@ -82,7 +82,7 @@ func (m screen) deciding(key string) (tea.Model, tea.Cmd) {
 	m.said = ""
 	var err error
 	switch key {
-	case "q", "ctrl+c", "esc":
+	case "q", "ctrl+c":
 		return m, tea.Quit
 	case "u":
 		err = m.desk.back()

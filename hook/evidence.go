@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"whetstone/internal/late"
 	"whetstone/skill"
 )
 
@@ -31,12 +32,18 @@ func SkillLoaded(tool string, input json.RawMessage) string {
 		}
 		return skill.Key(name)
 	}
+	if m := catSkill().FindStringSubmatch(Ran(input)); m != nil {
+		return skill.Key(m[1])
+	}
 	p := strings.ReplaceAll(get("file_path", "filePath", "path", "absolute_path"), `\`, "/")
 	if strings.EqualFold(path.Base(p), "SKILL.md") && !edits(tool) {
 		return skill.Key(path.Base(path.Dir(p)))
 	}
 	return ""
 }
+
+// catSkill is a command that prints a skill's file, for agents whose only tool is a shell.
+var catSkill = late.Regexp("(?:^|[;&|\\s'\"])(?:cat|bat|less|more|head|tail|sed|nl)\\s[^;&|]*?([^/\\s'\"]+)/SKILL\\.md(?:['\";&|\\s]|$)")
 
 // Touched is the file that a tool call reads or edits, "" for other calls.
 func Touched(tool string, input json.RawMessage) (file string, edit bool) {

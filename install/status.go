@@ -131,6 +131,12 @@ func Look(ctx context.Context, o Options, version string) Status {
 			problem("it is registered for all of your work, too, in %s, so that each event comes twice (and counts once): uninstall one of the two", Path(everywhere))
 		}
 	}
+	if s.Scope == "project" && o.Host == host.Claude {
+		local := filepath.Join(filepath.Dir(s.Path), "settings.local.json")
+		if text, _, existed, err := read(local); err == nil && existed && mentions(local, text) {
+			problem("%s registers the hook, too, so that each event comes twice (and counts once): take it out there", local)
+		}
+	}
 	if o.Host == host.Codex {
 		codexConfig(filepath.Dir(s.Path), problem)
 	}

@@ -268,16 +268,40 @@ func (d *desk) summary() string {
 	return fmt.Sprintf("%s, %d left", strings.Join(parts, ", "), left)
 }
 
+// turnNote makes a learning of a note without a screen.
+func (a *app) turnNote(ctx context.Context, s *service.Service, id, as string) error {
+	notes, err := s.Store.Notes(ctx, "open")
+	if err != nil {
+		return err
+	}
+	for i := range notes {
+		if notes[i].ID != id {
+			continue
+		}
+		d := &desk{ctx: ctx, s: s, items: []review.Item{{Note: &notes[i]}}}
+		if err := d.turn(as); err != nil {
+			return usage("--as: %w", err)
+		}
+		return a.print("made a learning of %s\n", id)
+	}
+	return usage("no open note is called %s", id)
+}
+
 func (a *app) learnNotesCmd() *cobra.Command {
 	var status string
 	var dismiss []string
+	var turn, as string
 	cmd := &cobra.Command{
 		Use: "notes", Short: "Prompts in which you corrected an agent", Args: cobra.NoArgs,
+		Example: "  starter learn notes\n  starter learn notes --turn n_0123456789abcdef --as \"whitespace: indent with tabs\"\n  starter learn notes --dismiss n_0123456789abcdef",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if status == "all" {
 				status = ""
 			}
 			return a.with(cmd.Context(), func(s *service.Service) error {
+				if turn != "" {
+					return a.turnNote(cmd.Context(), s, turn, as)
+				}
 				for _, id := range dismiss {
 					if err := s.Store.CloseNote(cmd.Context(), id, ""); err != nil {
 						return err
@@ -303,6 +327,8 @@ func (a *app) learnNotesCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&status, "status", "open", "open, turned, dismissed or all")
+	cmd.Flags().StringVar(&turn, "turn", "", "make a learning of this note, worded by --as")
+	cmd.Flags().StringVar(&as, "as", "", "\"category: rule\", for --turn")
 	cmd.Flags().StringSliceVar(&dismiss, "dismiss", nil, "dismiss these notes first; their text is erased")
 	return cmd
 }

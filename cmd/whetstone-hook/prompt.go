@@ -105,7 +105,7 @@ func (c *call) relevant(s *store.Store, pid string) (text string, ids []string, 
 	passages := c.passages(s, told)
 	var candidates []learning.Learning
 	for _, h := range hits {
-		scoped := h.Wiki == "" || slices.ContainsFunc(passages, func(p claim.Hit) bool { return p.Wiki == h.Wiki })
+		scoped := h.Wiki == "" || c.about(s, h.Wiki) || slices.ContainsFunc(passages, func(p claim.Hit) bool { return p.Wiki == h.Wiki })
 		if scoped && !slices.Contains(told, h.ID) {
 			candidates = append(candidates, h)
 		}
@@ -121,6 +121,15 @@ func (c *call) relevant(s *store.Store, pid string) (text string, ids []string, 
 	}
 	text, ids = hook.Compose(hook.Context{Mark: mark, Learnings: ls, Hits: passages})
 	return text, ids, ls
+}
+
+// about reports whether the prompt speaks of a wiki's title, for wikis whose pages do not say it yet.
+func (c *call) about(s *store.Store, slug string) bool {
+	w, err := s.Wiki(c.ctx, slug)
+	if err != nil || !c.mayTell(w) {
+		return false
+	}
+	return hook.NewTopic(c.event.Prompt).Relevance(&learning.Learning{Category: w.Title, Rule: w.Title}) >= hook.Threshold
 }
 
 // head bounds what is searched for: a prompt may hold a whole file.

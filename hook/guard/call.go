@@ -93,6 +93,13 @@ func read(tool string, input json.RawMessage) (call, error) {
 			c.writes = append(c.writes, patchWrites(s)...)
 		}
 	}
+	if editing(tool) {
+		for _, k := range []string{"destination", "dest", "to", "new_path", "newPath", "target", "source", "from", "old_path", "oldPath"} {
+			if p := str(args[k]); p != "" {
+				c.writes = append(c.writes, write{path: p})
+			}
+		}
+	}
 	path := ""
 	for _, k := range pathFields {
 		if path = str(args[k]); path != "" {

@@ -38,6 +38,13 @@ func (s *shell) command(argv []string, in stdin, toFile bool) {
 			return
 		}
 		argv = s.unwrap(name, values, argv[1:])
+		if (name == "xargs" || name == "parallel") && len(argv) > 0 { // what it reads becomes arguments
+			more := []string{hole}
+			if in.known {
+				more = strings.Fields(in.text)
+			}
+			argv = append(slices.Clone(argv), more...)
+		}
 	}
 }
 

@@ -363,6 +363,12 @@ func (s *shell) part(p syntax.WordPart) (text string, quoted bool) {
 			b.WriteString(t)
 		}
 		return b.String(), true
+	case *syntax.CmdSubst:
+		if len(p.Stmts) == 1 {
+			if out := s.output(p.Stmts[0], stdin{}); out.known && !strings.Contains(out.text, hole) {
+				return soft + strings.TrimRight(out.text, "\n"), false
+			}
+		}
 	case *syntax.ParamExp:
 		if p.Param != nil && p.Exp == nil && p.Slice == nil && p.Repl == nil && p.Index == nil && !p.Length && !p.Excl {
 			if v, ok := s.vars[p.Param.Value]; ok {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"whetstone/learning"
 	"whetstone/model"
 	"whetstone/run"
 )
@@ -45,7 +46,7 @@ func (a *Activities) complete(ctx context.Context, c call) (model.Reply, error) 
 	if a.killed() {
 		return model.Reply{}, stopped{StopKillFile}
 	}
-	client, err := a.models(c.private).Client(c.ref)
+	client, err := a.client(c)
 	if err != nil {
 		return model.Reply{}, InputError("use %s: %w", c.ref, err)
 	}
@@ -53,16 +54,20 @@ func (a *Activities) complete(ctx context.Context, c call) (model.Reply, error) 
 	if err != nil {
 		return model.Reply{}, InputError("price %s: %w", c.ref, err)
 	}
+	c.req.Messages = redacted(c.req.Messages)
 	key, err := c.key()
 	if err != nil {
 		return model.Reply{}, err
 	}
 	booked, err := a.o.Store.Reserve(ctx, model.Booking{
 		Key: key, RunID: c.job.RunID, Stage: c.stage, Step: c.step, Ref: c.ref,
-		Reserve: price.Cost(model.Usage{Input: model.InputBound(c.req.Messages), Output: c.req.MaxTokens}),
-		Budget:  model.FromUSD(c.job.Params.BudgetUSD), Calls: c.job.Params.MaxCalls,
+		Reserve: price.Most(c.req), Tokens: model.InputBound(c.req.Messages) + c.req.MaxTokens,
+		Budget: model.FromUSD(c.job.Params.BudgetUSD), Calls: c.job.Params.MaxCalls,
 	})
+	var capped *model.CapError
 	switch {
+	case errors.As(err, &capped):
+		return model.Reply{}, stopped{StopCap + capped.Cap}
 	case errors.Is(err, model.ErrBudget):
 		return model.Reply{}, stopped{StopBudget}
 	case errors.Is(err, model.ErrCalls):
@@ -89,6 +94,33 @@ func (a *Activities) complete(ctx context.Context, c call) (model.Reply, error) 
 	return reply, nil
 }
 
+// client is the model's, or a recording.
+func (a *Activities) client(c call) (model.Client, error) {
+	p := c.job.Params
+	recorders, ok := a.o.Models.(Recorders)
+	if (p.Replay != "" || p.Record != "") && !ok {
+		return nil, errors.New("this process can not record")
+	}
+	if p.Replay != "" {
+		return recorders.Replaying(p.Replay), nil
+	}
+	next, err := a.models(c.private).Client(c.ref)
+	if err != nil || p.Record == "" {
+		return next, err
+	}
+	return recorders.Recording(next, p.Record), nil
+}
+
+// redacted is a prompt without secrets: a skill file may hold one that nobody noticed.
+func redacted(ms []model.Message) []model.Message {
+	out := make([]model.Message, len(ms))
+	for i, m := range ms {
+		out[i] = m
+		out[i].Content, _ = learning.Redact(m.Content)
+	}
+	return out
+}
+
 // mayBeBilled reports whether a failed call may have cost something: the provider may have done the work and only the
 // answer was lost.
 func mayBeBilled(err error) bool {
@@ -109,6 +141,9 @@ func mayBeBilled(err error) bool {
 }
 
 func (a *Activities) price(ref model.Ref, p run.Params) (model.Price, error) {
+	if p.Replay != "" { // nobody is paid for reading
+		return model.Price{}, nil
+	}
 	if p.Price != nil && p.PriceOut != nil && ref.Provider != model.Offline {
 		return model.Price{Input: *p.Price, Cached: *p.Price, Output: *p.PriceOut}, nil
 	}
@@ -125,5 +160,17 @@ func (c call) key() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-func (j Job) reflector() (model.Ref, error) { return model.ParseRef(j.Params.Provider) }
-func (j Job) judge() (model.Ref, error)     { return model.ParseRef(j.Params.Judge) }
+// reflectors are the reflecting model and what is asked in its place.
+func (j Job) reflectors() ([]model.Ref, error) {
+	var out []model.Ref
+	for _, name := range append([]string{j.Params.Provider}, j.Params.Fallback...) {
+		ref, err := model.ParseRef(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ref)
+	}
+	return out, nil
+}
+
+func (j Job) judge() (model.Ref, error) { return model.ParseRef(j.Params.Judge) }

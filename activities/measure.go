@@ -127,8 +127,9 @@ func (a *Activities) ask(ctx context.Context, m measuring, ref model.Ref, text s
 		job: m.job, ref: ref, stage: "judge", site: m.site, step: m.step, trial: trial, repair: repair,
 		req: model.Request{
 			Ref: ref, Stage: "judge", Messages: validation.JudgeMessages(text, asked), MaxTokens: judgeTokens(len(items)), Temperature: judgeTemp,
-			Seed: int64(optimizer.SeedFor(m.job.Params.Seed, m.site, m.hash, trial, repair) >> 1),
-			Task: &model.JudgeTask{Body: f.Body, Items: asked},
+			Seed:   int64(optimizer.SeedFor(m.job.Params.Seed, m.site, m.hash, trial, repair) >> 1),
+			Schema: validation.JudgeSchema,
+			Task:   &model.JudgeTask{Body: f.Body, Items: asked},
 		},
 	})
 	if err != nil {

@@ -22,6 +22,12 @@ type Models interface {
 	Price(ref model.Ref) (model.Price, error)
 }
 
+// Recorders writes model calls down and answers from what was written.
+type Recorders interface {
+	Recording(next model.Client, dir string) model.Client
+	Replaying(dir string) model.Client
+}
+
 // Store is the port to what is remembered.
 type Store interface {
 	Texts

@@ -52,12 +52,12 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if err != nil {
 		return PreflightOut{}, InputError("read the judge's name: %w", err)
 	}
-	reflector, err := in.Job.reflector()
+	refs, err := in.Job.reflectors()
 	if err != nil {
 		return PreflightOut{}, InputError("read the model's name: %w", err)
 	}
-	for _, ref := range []model.Ref{reflector, judge} {
-		if _, err := a.o.Models.Client(ref); err != nil {
+	for _, ref := range append(refs, judge) {
+		if _, err := a.client(call{job: in.Job, ref: ref}); err != nil {
 			return PreflightOut{}, InputError("%w", err)
 		}
 		if _, err := a.price(ref, p); err != nil {
@@ -99,7 +99,7 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if err := a.planLooks(ctx, &out, p, len(train), len(selection)); err != nil {
 		return PreflightOut{}, err
 	}
-	note, err := a.estimate(reflector, judge, p, len(text), len(train), len(selection), out.Trials)
+	note, err := a.estimate(refs[0], judge, p, len(text), len(train), len(selection), out.Trials)
 	if err != nil {
 		return PreflightOut{}, err
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.temporal.io/sdk/activity"
+
 	"whetstone/model"
 	"whetstone/optimizer"
 	"whetstone/skill"
@@ -57,7 +59,7 @@ func (a *Activities) reflect(ctx context.Context, in ReflectIn) (ReflectOut, []o
 	if err != nil {
 		return ReflectOut{}, nil, err
 	}
-	ref, err := in.Job.reflector()
+	refs, err := in.Job.reflectors()
 	if err != nil {
 		return ReflectOut{}, nil, InputError("%w", err)
 	}
@@ -71,18 +73,49 @@ func (a *Activities) reflect(ctx context.Context, in ReflectIn) (ReflectOut, []o
 		input.Rejections = append(input.Rejections, x)
 	}
 	messages := optimizer.ReflectMessages(input)
+	// Each try of Temporal's asks the next model of the list once the first one failed for good, or twice.
+	var out ReflectOut
+	var patches []optimizer.Patch
+	for i, ref := range refs {
+		last := i == len(refs)-1
+		if tries := attempt(ctx); !last && tries > 2*(i+1) {
+			continue
+		}
+		out, patches, err = a.askForPatches(ctx, in, ref, messages, f.Body, trajectories, most)
+		if me, ok := model.AsError(err); last || !ok || me.Retryable() {
+			break
+		}
+	}
+	return out, patches, err
+}
+
+// attempt is how often Temporal has started this activity, from 1.
+func attempt(ctx context.Context) int {
+	if !activity.IsActivity(ctx) {
+		return 1
+	}
+	return int(activity.GetInfo(ctx).Attempt)
+}
+
+// askForPatches asks one model, with one repair where its answer is no JSON.
+func (a *Activities) askForPatches(ctx context.Context, in ReflectIn, ref model.Ref, messages []model.Message, body string, trajectories []model.Trajectory, most int) (ReflectOut, []optimizer.Patch, error) {
+	p := in.Job.Params
 	var last error
 	for repair := range 2 {
 		reply, err := a.complete(ctx, call{
 			job: in.Job, ref: ref, stage: "reflect", site: fmt.Sprintf("reflect-%d.%d", in.Step, in.Batch), step: in.Step, repair: repair,
 			req: model.Request{
 				Ref: ref, Stage: "reflect", Messages: messages, MaxTokens: reflectTokens, Temperature: reflectTemp,
-				Seed: int64(optimizer.SeedFor(p.Seed, "reflect", in.Step, in.Batch, repair) >> 1),
-				Task: &model.ReflectTask{Body: f.Body, Trajectories: trajectories, MaxPatches: most},
+				Seed:   int64(optimizer.SeedFor(p.Seed, "reflect", in.Step, in.Batch, repair) >> 1),
+				Schema: optimizer.ReflectSchema,
+				Task:   &model.ReflectTask{Body: body, Trajectories: trajectories, MaxPatches: most},
 			},
 		})
 		if err != nil {
 			return ReflectOut{}, nil, err
+		}
+		if reply.Finish == "refusal" || reply.Finish == "content_filter" {
+			return ReflectOut{Failed: "the model declined to answer (" + reply.Finish + ")"}, nil, nil
 		}
 		r, err := optimizer.ParseReflection(reply.Text)
 		if err == nil {

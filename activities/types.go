@@ -11,6 +11,7 @@ import (
 const (
 	StopBudget   = "budget"
 	StopCalls    = "max_calls"
+	StopCap      = "cap_" // and which: cap_run, cap_day, cap_month
 	StopKillFile = "kill_file"
 	StopTimeout  = "timeout"
 	StopPerson   = "person"

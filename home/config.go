@@ -16,6 +16,44 @@ type Config struct {
 	Sources map[string]Source `yaml:"sources"`
 	Guards  Guards            `yaml:"guards"`
 	Hook    Hook              `yaml:"hook"`
+	// Providers adds servers of OpenAI's protocol by a name of one's own, and changes the address or the pace of known ones.
+	Providers map[string]Provider `yaml:"providers"`
+	// Prices are in dollars for a million tokens, by "provider:model"; they go before the compiled-in table.
+	Prices map[string]Price `yaml:"prices"`
+	Caps   Caps             `yaml:"caps"`
+}
+
+// Provider configures where models are asked, and how fast.
+type Provider struct {
+	BaseURL   string `yaml:"base_url"`
+	KeyEnv    string `yaml:"key_env"` // variable, or entry of keys.env, that holds the key
+	Model     string `yaml:"model"`   // used where none is named
+	Local     bool   `yaml:"local"`   // costs nothing by the token
+	Schema    bool   `yaml:"schema"`  // holds a model to a JSON Schema
+	AtOnce    int    `yaml:"at_once"`
+	PerMinute int    `yaml:"per_minute"`
+}
+
+// Price is in dollars for a million tokens.
+type Price struct {
+	Input  float64  `yaml:"input"`
+	Cached *float64 `yaml:"cached"` // default input
+	Write  float64  `yaml:"write"`
+	Output float64  `yaml:"output"`
+}
+
+// Caps bound what model calls may take, over all runs: in a run, since midnight, since the first of the month, in UTC. 0 is no cap.
+type Caps struct {
+	Run   Cap `yaml:"run"`
+	Day   Cap `yaml:"day"`
+	Month Cap `yaml:"month"`
+}
+
+// Cap is one bound.
+type Cap struct {
+	USD    float64 `yaml:"usd"`
+	Calls  int     `yaml:"calls"`
+	Tokens int     `yaml:"tokens"`
 }
 
 // Source configures where research asks.

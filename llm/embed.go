@@ -24,7 +24,7 @@ func (c *OpenAIClient) Embed(ctx context.Context, req model.EmbedRequest) (model
 	if len(resp.Data) != len(req.Texts) {
 		return bad("%d vectors for %d texts", len(resp.Data), len(req.Texts))
 	}
-	out := model.EmbedReply{Vectors: make([][]float32, len(req.Texts)), Usage: model.Usage{Input: resp.Usage.PromptTokens}}
+	out := model.EmbedReply{Vectors: make([][]float32, len(req.Texts)), Usage: model.Usage{Input: max(resp.Usage.PromptTokens, resp.Usage.TotalTokens)}}
 	for _, d := range resp.Data {
 		if d.Index < 0 || d.Index >= len(out.Vectors) || out.Vectors[d.Index] != nil || len(d.Embedding) == 0 {
 			return bad("the vectors are not numbered as documented")
@@ -43,7 +43,7 @@ func (c *OpenAIClient) Embed(ctx context.Context, req model.EmbedRequest) (model
 	}
 	if out.Usage.Input <= 0 {
 		for _, t := range req.Texts {
-			out.Usage.Input += len(t)
+			out.Usage.Input += model.Estimate(t)
 		}
 		out.Usage.Estimated = true
 	}
@@ -52,29 +52,23 @@ func (c *OpenAIClient) Embed(ctx context.Context, req model.EmbedRequest) (model
 
 // Embedder makes the client for an embedding model.
 func (r *Registry) Embedder(ref model.Ref) (model.Embedder, error) {
-	if ref.Provider == model.Offline {
-		return nil, fmt.Errorf("provider %s makes no vectors: the search goes by words alone without an embedding model", ref.Provider)
-	}
-	c, err := r.Client(ref)
+	p, err := r.provider(ref.Provider)
 	if err != nil {
 		return nil, err
 	}
-	e, ok := c.(model.Embedder)
-	if !ok {
-		return nil, fmt.Errorf("provider %s makes no vectors", ref.Provider)
+	if p.protocol != chat && p.protocol != vectors {
+		return nil, fmt.Errorf("provider %s makes no vectors: the search goes by words alone without an embedding model", ref.Provider)
 	}
-	return e, nil
-}
-
-// Local reports whether a model runs on this machine, as far as its address tells.
-func (r *Registry) Local(ref model.Ref) bool {
-	switch ref.Provider {
-	case model.Offline:
-		return true
-	case "openai":
-		return loopback(r.Getenv("OPENAI_BASE_URL"))
-	case "ollama":
-		return r.Getenv("OLLAMA_HOST") == "" || loopback(r.Getenv("OLLAMA_HOST"))
+	key := ""
+	if p.KeyEnv != "" {
+		if key = r.Getenv(p.KeyEnv); key == "" {
+			return nil, fmt.Errorf("use %s: %w: set %s", ref, ErrNoKey, p.KeyEnv)
+		}
 	}
-	return false
+	// Voyage speaks the same protocol, but for its usage, which has the total only.
+	c, err := NewOpenAI(OpenAIOptions{Provider: p.Name, BaseURL: r.base(p), Key: key, HTTP: r.HTTP})
+	if err != nil {
+		return nil, err
+	}
+	return gated{c, r.gate(p)}, nil
 }

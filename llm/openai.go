@@ -8,7 +8,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +22,7 @@ type OpenAIOptions struct {
 	Provider string // how errors and the ledger name it
 	BaseURL  string // ".../v1"; empty is OpenAI's own
 	Key      string // empty for local servers that want none
+	Schema   bool   // the server holds a model to a JSON Schema
 	HTTP     *http.Client
 }
 
@@ -31,6 +31,7 @@ type OpenAIOptions struct {
 type OpenAIClient struct {
 	provider string
 	official bool
+	schema   bool
 	client   *openai.Client
 }
 
@@ -41,6 +42,7 @@ func NewOpenAI(o OpenAIOptions) (*OpenAIClient, error) {
 	}
 	cfg := openai.DefaultConfig(o.Key)
 	c := &OpenAIClient{provider: o.Provider, official: o.BaseURL == "" || strings.Contains(o.BaseURL, "api.openai.com")}
+	c.schema = o.Schema && (c.official || o.Provider != "openai") // whoever else answers at OpenAI's name may know no schemas
 	if o.BaseURL != "" {
 		cfg.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	}
@@ -64,6 +66,9 @@ func (c *OpenAIClient) Complete(ctx context.Context, req model.Request) (model.R
 		r.MaxCompletionTokens = req.MaxTokens
 	} else {
 		r.MaxTokens = req.MaxTokens //nolint:staticcheck // servers that are compatible only know the older name
+	}
+	if req.Schema != nil && c.schema {
+		r.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONSchema, JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: req.Schema.Name, Schema: req.Schema.JSON, Strict: true}}
 	}
 	if !fixedSampling(req.Ref.Model) {
 		seed := int(req.Seed & math.MaxInt32)
@@ -90,8 +95,8 @@ func (c *OpenAIClient) Complete(ctx context.Context, req model.Request) (model.R
 		reply.Finish, reply.Text = "refusal", choice.Message.Refusal
 	}
 	if u := reply.Usage; (u.Input == 0 && u.Output == 0) || u.Input < 0 || u.Output < 0 || u.Cached < 0 || u.Cached > u.Input {
-		// No usage, or none that can be: bytes bound tokens from above.
-		reply.Usage = model.Usage{Input: model.InputBound(req.Messages), Output: len(reply.Text), Estimated: true}
+		// No usage, or none that can be.
+		reply.Usage = model.Usage{Input: model.EstimateInput(req.Messages), Output: model.Estimate(reply.Text), Estimated: true}
 	}
 	return reply, nil
 }
@@ -124,19 +129,26 @@ func (c *OpenAIClient) translate(ctx context.Context, err error, h http.Header) 
 			e.Kind, e.Err = model.Malformed, errors.New("the reply is not the documented JSON")
 		}
 	default:
-		var netErr net.Error
-		var op *net.OpError
-		e.NotSent = errors.As(err, &op) && op.Op == "dial"
-		switch {
-		case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || (errors.As(err, &netErr) && netErr.Timeout()):
-			e.Kind, e.Err = model.Timeout, errors.New("no answer in time")
-		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-			e.Kind, e.Err = model.Unavailable, errors.New("the connection broke before the answer was whole")
-		case errors.As(err, &netErr):
-			e.Kind, e.Err = model.Unavailable, errors.New(short(netErr.Error()))
-		default:
-			e.Kind, e.Err = model.Malformed, errors.New("the reply is not the documented JSON")
-		}
+		return transport(ctx, c.provider, err)
+	}
+	return e
+}
+
+// transport sorts a failure without an answer of the server's.
+func transport(ctx context.Context, provider string, err error) error {
+	e := &model.Error{Provider: provider}
+	var netErr net.Error
+	var op *net.OpError
+	e.NotSent = errors.As(err, &op) && op.Op == "dial"
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || (errors.As(err, &netErr) && netErr.Timeout()):
+		e.Kind, e.Err = model.Timeout, errors.New("no answer in time")
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		e.Kind, e.Err = model.Unavailable, errors.New("the connection broke before the answer was whole")
+	case errors.As(err, &netErr):
+		e.Kind, e.Err = model.Unavailable, errors.New(short(netErr.Error()))
+	default:
+		e.Kind, e.Err = model.Malformed, errors.New("the reply is not the documented JSON")
 	}
 	return e
 }
@@ -164,21 +176,6 @@ func kindOf(status int, code, typ, message string) model.Kind {
 		return model.Unavailable
 	}
 	return model.BadRequest
-}
-
-// retryAfter reads the header in seconds or as a date.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if v == "" {
-		return 0
-	}
-	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 {
-		return time.Duration(s * float64(time.Second))
-	}
-	if t, err := http.ParseTime(v); err == nil && t.After(now) {
-		return t.Sub(now)
-	}
-	return 0
 }
 
 func short(s string) string {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 
 	"whetstone/model"
 )
@@ -14,57 +15,74 @@ import (
 // ErrNoKey is returned where a provider's key is not set.
 var ErrNoKey = errors.New("the provider's key is not set")
 
-// Registry makes clients of the providers a person has.
+// Registry makes clients of the providers a person has. All clients of one provider share its limits.
 type Registry struct {
-	// Getenv looks an environment variable up.
+	// Getenv looks a variable up, in the environment and in the file of keys.
 	Getenv func(string) string
 	HTTP   *http.Client
+	Custom map[string]Provider // of config.yaml
+	Limits map[string]Limits   // of config.yaml
+
+	mu    sync.Mutex
+	gates map[string]*gate
 }
 
-// Providers lists the providers this build knows.
-func Providers() []string { return []string{model.Offline, "openai", "ollama"} }
-
-// Default is the model that is used when none is named: OpenAI where its key is set, else offline.
+// Default is the model that is used when none is named: of the first provider whose key is set, else offline.
 func (r *Registry) Default() model.Ref {
-	if r.Getenv("OPENAI_API_KEY") != "" {
-		return model.Ref{Provider: "openai", Model: DefaultModel("openai")}
+	for _, name := range []string{"openai", "anthropic", "gemini"} {
+		if p, err := r.provider(name); err == nil && r.Getenv(p.KeyEnv) != "" {
+			return model.Ref{Provider: name, Model: p.Model}
+		}
 	}
 	return model.Ref{Provider: model.Offline}
 }
 
-// DefaultModel is the model a provider is used with when none is named.
-func DefaultModel(provider string) string {
-	switch provider {
-	case "openai":
-		return "gpt-4o-mini"
-	case "ollama":
-		return "llama3.2"
-	}
-	return ""
-}
-
 // Client makes the client for a model. It fails with ErrNoKey where the key is missing.
 func (r *Registry) Client(ref model.Ref) (model.Client, error) {
-	switch ref.Provider {
-	case model.Offline:
-		return OfflineClient{}, nil
-	case "openai":
-		key := r.Getenv("OPENAI_API_KEY")
-		if key == "" {
-			return nil, fmt.Errorf("use %s: %w: set OPENAI_API_KEY, or leave --provider out to use the offline model", ref, ErrNoKey)
-		}
-		return NewOpenAI(OpenAIOptions{Provider: "openai", BaseURL: r.Getenv("OPENAI_BASE_URL"), Key: key, HTTP: r.HTTP})
-	case "ollama":
-		base := r.Getenv("OLLAMA_HOST")
-		if base == "" {
-			base = "http://127.0.0.1:11434"
-		}
-		if !strings.Contains(base, "://") {
-			base = "http://" + base
-		}
-		return NewOpenAI(OpenAIOptions{Provider: "ollama", BaseURL: strings.TrimRight(base, "/") + "/v1", HTTP: r.HTTP})
+	p, err := r.provider(ref.Provider)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("provider %q: want one of %s", ref.Provider, strings.Join(Providers(), ", "))
+	c, err := r.make(p, ref)
+	if err != nil {
+		return nil, err
+	}
+	if p.protocol == offline {
+		return c, nil
+	}
+	return gated{c, r.gate(p)}, nil
+}
+
+func (r *Registry) make(p Provider, ref model.Ref) (model.Client, error) {
+	key := ""
+	if p.KeyEnv != "" {
+		if key = r.Getenv(p.KeyEnv); key == "" {
+			return nil, fmt.Errorf("use %s: %w: set %s, or leave --provider out to use the offline model", ref, ErrNoKey, p.KeyEnv)
+		}
+	}
+	if ref.Model == "" && p.Model == "" && p.protocol != offline && p.protocol != codexCLI {
+		return nil, fmt.Errorf("use %s: name a model, as in %s:MODEL", ref, ref.Provider)
+	}
+	switch p.protocol {
+	case offline:
+		return OfflineClient{}, nil
+	case chat:
+		return NewOpenAI(OpenAIOptions{Provider: p.Name, BaseURL: r.base(p), Key: key, HTTP: r.HTTP, Schema: p.Schema})
+	case messages:
+		return NewAnthropic(AnthropicOptions{Provider: p.Name, BaseURL: r.base(p), Key: key, HTTP: r.HTTP}), nil
+	case claudeCLI, codexCLI:
+		return newAgentCLI(p, r.Getenv)
+	}
+	return nil, fmt.Errorf("provider %s makes vectors and completes no prompts", p.Name)
+}
+
+// Local reports whether a model runs on this machine, as far as its address tells.
+func (r *Registry) Local(ref model.Ref) bool {
+	p, err := r.provider(ref.Provider)
+	if err != nil {
+		return false
+	}
+	return p.protocol == offline || p.protocol == chat && loopback(r.base(p))
 }
 
 // loopback reports whether an address is on this machine.

@@ -1,12 +1,41 @@
 package model
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Refusals of the ledger. Both end a run as stopped, with its accepted work kept.
 var (
 	ErrBudget = errors.New("the budget does not cover another call")
 	ErrCalls  = errors.New("the number of calls is used up")
 )
+
+// Cap is a bound of a person on what all runs together may take since a moment, or one run by itself. Zero fields bound nothing.
+type Cap struct {
+	Name   string // run, day, month
+	Since  time.Time
+	Run    bool // of the booking's own run, since whenever
+	USD    NanoUSD
+	Calls  int
+	Tokens int
+}
+
+// CapError is the refusal of a call by a cap of config.yaml. It is an ErrBudget or an ErrCalls.
+type CapError struct {
+	Cap  string // run, day, month
+	What string // dollars, calls, tokens
+}
+
+func (e *CapError) Error() string {
+	return fmt.Sprintf("the cap on %s for a %s (caps.%s in config.yaml) is used up", e.What, e.Cap, e.Cap)
+}
+
+// Is makes it the kind of refusal that it is.
+func (e *CapError) Is(target error) bool {
+	return e.What == "calls" && target == ErrCalls || e.What != "calls" && target == ErrBudget
+}
 
 // Booking asks the ledger for leave to make one call.
 type Booking struct {
@@ -16,6 +45,7 @@ type Booking struct {
 	Step    int
 	Ref     Ref
 	Reserve NanoUSD // the most the call can cost
+	Tokens  int     // the most it can take of tokens, prompt and answer together
 	Budget  NanoUSD // the run's cap; spent and reserved never pass it
 	Calls   int     // the run's cap on calls; 0 is none
 }

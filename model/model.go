@@ -5,11 +5,13 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Offline is the provider that needs neither key nor network.
@@ -55,7 +57,14 @@ type Request struct {
 	MaxTokens   int     // bound on the reply
 	Temperature float64 // 0 is the provider's most deterministic setting
 	Seed        int64
-	Task        Task // the same request as data; what a model that reads no prose goes by
+	Schema      *Schema // the form of the answer, for providers that can hold the model to one; nil leaves it to the prompt
+	Task        Task    // the same request as data; what a model that reads no prose goes by
+}
+
+// Schema is a JSON Schema for the answer, an object at its top.
+type Schema struct {
+	Name string
+	JSON json.RawMessage
 }
 
 // Task is a *ReflectTask or a *JudgeTask.
@@ -95,9 +104,10 @@ func (*JudgeTask) task()   {}
 // Usage is what the provider says a call took, in tokens.
 type Usage struct {
 	Input     int  `json:"input"`
-	Cached    int  `json:"cached,omitempty"` // part of Input that was served from the provider's cache
+	Written   int  `json:"written,omitempty"` // part of Input that was written to the provider's cache, at its own price
+	Cached    int  `json:"cached,omitempty"`  // part of Input that was served from the provider's cache
 	Output    int  `json:"output"`
-	Estimated bool `json:"estimated,omitempty"` // the provider gave none; counted by UTF-8 bytes, rounded up
+	Estimated bool `json:"estimated,omitempty"` // the provider gave none; see Estimate
 }
 
 // Reply is a model's answer.
@@ -105,6 +115,8 @@ type Reply struct {
 	Text   string `json:"text"`
 	Finish string `json:"finish"` // stop, length, content_filter or refusal
 	Usage  Usage  `json:"usage"`
+	// Reported is what an agent's program says that the call cost. It is shown and not booked: under a subscription nobody pays it.
+	Reported NanoUSD `json:"reported,omitempty"`
 }
 
 // Client calls one provider. It never retries: Temporal does.
@@ -116,6 +128,7 @@ type Client interface {
 type Price struct {
 	Input  float64
 	Cached float64
+	Write  float64 // of tokens written to a cache; 0 is Input
 	Output float64
 }
 
@@ -131,8 +144,9 @@ func FromUSD(d float64) NanoUSD { return NanoUSD(math.Round(d * 1e9)) }
 // Cost is the price of a usage, rounded up.
 func (p Price) Cost(u Usage) NanoUSD {
 	// dollars for a million tokens = 1000 nanodollars for one
-	fresh := float64(u.Input-u.Cached) * p.Input * 1000
-	return NanoUSD(math.Ceil(fresh + float64(u.Cached)*p.Cached*1000 + float64(u.Output)*p.Output*1000))
+	write := max(p.Write, p.Input)
+	fresh := float64(u.Input-u.Cached-u.Written) * p.Input * 1000
+	return NanoUSD(math.Ceil(fresh + float64(u.Cached)*p.Cached*1000 + float64(u.Written)*write*1000 + float64(u.Output)*p.Output*1000))
 }
 
 // Kind sorts failures by what to do about them.
@@ -186,6 +200,42 @@ func AsError(err error) (*Error, bool) {
 	var e *Error
 	ok := errors.As(err, &e)
 	return e, ok
+}
+
+// Most is the most that a call can cost: every token of the prompt written to a cache, and the whole bound on the answer.
+func (p Price) Most(req Request) NanoUSD {
+	n := InputBound(req.Messages)
+	if req.Schema != nil {
+		n += len(req.Schema.JSON) + len(req.Schema.Name)
+	}
+	u := Usage{Input: n, Output: req.MaxTokens}
+	if p.Write > p.Input {
+		u.Written = n
+	}
+	return p.Cost(u)
+}
+
+// Estimate is about how many tokens a text has, rather too many than too few: 3 bytes of alphabetic text each, and three tokens
+// for two characters of Chinese, Japanese or Korean. It stands in where a provider says nothing.
+func Estimate(text string) int {
+	wide, rest := 0, 0
+	for _, r := range text {
+		if r >= 0x1100 {
+			wide++
+		} else {
+			rest += utf8.RuneLen(r)
+		}
+	}
+	return (3*wide+1)/2 + (rest+2)/3
+}
+
+// EstimateInput is Estimate of a prompt, with a few tokens for each message's frame.
+func EstimateInput(ms []Message) int {
+	n := 8
+	for _, m := range ms {
+		n += Estimate(m.Content) + 8
+	}
+	return n
 }
 
 // InputBound is an upper bound on the tokens of a prompt: its UTF-8 bytes, since no tokenizer makes more than one token

@@ -32,6 +32,9 @@ type Params struct {
 	Plain      bool     `json:"plain"`
 	Deliver    string   `json:"deliver"` // write, stage, dry-run or ask
 	Report     string   `json:"report,omitempty"`
+	Record     string   `json:"record,omitempty"` // folder to write model calls down in
+	Replay     string   `json:"replay,omitempty"` // folder to answer model calls from
+	Fallback   []string `json:"fallback,omitempty"`
 	Price      *float64 `json:"price_in,omitempty"`
 	PriceOut   *float64 `json:"price_out,omitempty"`
 }

@@ -135,6 +135,10 @@ type Spend struct {
 	Output   int
 	Unknown  int // calls whose outcome is unknown and that count as spent
 	Reserved int // calls in flight
+	Cached   int // part of Input that came from the provider's cache
+	// Reported is what agents' programs say that their calls cost, in nanodollars; nothing of it is booked.
+	Reported  int64
+	Estimated int // calls whose usage the provider did not tell
 }
 
 // Rejection is a refused bundle as it is kept across runs.

@@ -11,6 +11,9 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -76,11 +79,17 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{Home: dir, Store: st, Log: o.Log, o: o}
+	cfg, err := readConfig(dir)
+	if err != nil {
+		_ = st.Close()
+		return nil, err
+	}
+	st.SetCaps(capsOf(cfg.Caps))
 	if s.homeID, err = st.HomeID(ctx); err == nil {
-		s.Models, err = NewModels(o.Getenv, &http.Client{})
+		s.Models, err = NewModels(dir, o.Getenv, &http.Client{})
 	}
 	if err == nil {
-		s.private, err = NewModels(o.Getenv, &http.Client{Transport: fetch.LoopbackTransport()})
+		s.private, err = NewModels(dir, o.Getenv, &http.Client{Transport: fetch.LoopbackTransport()})
 	}
 	if err == nil {
 		s.Sources, err = newSources(dir, o.Getenv, o.Now)
@@ -194,16 +203,106 @@ func (s *Service) Embed(ctx context.Context, slug, embedding string, budget floa
 type Models struct {
 	registry *llm.Registry
 	prices   *llm.Prices
+
+	mu      sync.Mutex
+	replays map[string]*llm.Replayer
 }
 
-// NewModels reads the price table; keys are looked up in the environment when a client is made.
-func NewModels(getenv func(string) string, h *http.Client) (*Models, error) {
+// NewModels reads the price table and joins it with what config.yaml says of providers and prices; keys are looked up in the
+// environment, then in the file of keys, when a client is made.
+func NewModels(dir home.Dir, getenv func(string) string, h *http.Client) (*Models, error) {
 	prices, err := llm.LoadPrices()
 	if err != nil {
 		return nil, err
 	}
-	return &Models{registry: &llm.Registry{Getenv: getenv, HTTP: h}, prices: prices}, nil
+	c, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := dir.Keys()
+	if errors.Is(err, home.ErrConfig) {
+		return nil, inputError(err.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &llm.Registry{HTTP: h, Custom: map[string]llm.Provider{}, Limits: map[string]llm.Limits{}, Getenv: func(name string) string {
+		if v := getenv(name); v != "" {
+			return v
+		}
+		return keys[name]
+	}}
+	bad := func(format string, args ...any) (*Models, error) {
+		return nil, inputError(dir.Config() + ": " + fmt.Sprintf(format, args...))
+	}
+	for name, p := range c.Providers {
+		if p.AtOnce < 0 || p.PerMinute < 0 {
+			return bad("providers.%s: at_once and per_minute can not be negative", name)
+		}
+		switch {
+		case slices.Contains(llm.Names(), name):
+			r.Limits[name] = llm.Limits{AtOnce: p.AtOnce, Minute: p.PerMinute}
+			if p.KeyEnv != "" || p.Model != "" || p.Local || p.Schema || p.BaseURL != "" {
+				if err := r.Change(name, p.BaseURL, p.KeyEnv, p.Model); err != nil {
+					return bad("providers.%s: %v", name, err)
+				}
+			}
+		case !strings.HasPrefix(p.BaseURL, "http://") && !strings.HasPrefix(p.BaseURL, "https://"):
+			return bad("providers.%s: base_url must begin with http:// or https://", name)
+		case strings.ContainsAny(name, ": /"):
+			return bad("providers.%s: a name has no colon, space or slash", name)
+		default:
+			r.Custom[name] = llm.Custom(name, p.BaseURL, p.KeyEnv, p.Model, p.Local, p.Schema, p.AtOnce, p.PerMinute)
+			if p.Local {
+				prices.FreeProvider(name)
+			}
+		}
+	}
+	for name, p := range c.Prices {
+		if ref, err := model.ParseRef(name); err != nil || ref.Model == "" {
+			return bad("prices: %q: want provider:model", name)
+		}
+		if p.Input < 0 || p.Output < 0 || p.Write < 0 || p.Cached != nil && *p.Cached < 0 {
+			return bad("prices.%s: a price can not be negative", name)
+		}
+		price := model.Price{Input: p.Input, Cached: p.Input, Write: p.Write, Output: p.Output}
+		if p.Cached != nil {
+			price.Cached = *p.Cached
+		}
+		prices.Override(name, price)
+	}
+	return &Models{registry: r, prices: prices}, nil
 }
+
+// Recording writes down what a client is asked and answers.
+func (m *Models) Recording(next model.Client, dir string) model.Client {
+	return llm.Recorder{Next: next, Dir: dir}
+}
+
+// Replaying answers from what was written down. One folder has one reader in a process, since it counts.
+func (m *Models) Replaying(dir string) model.Client {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.replays == nil {
+		m.replays = map[string]*llm.Replayer{}
+	}
+	if m.replays[dir] == nil {
+		m.replays[dir] = &llm.Replayer{Dir: dir}
+	}
+	return m.replays[dir]
+}
+
+// Names lists the providers, those of config.yaml last.
+func (m *Models) Names() []string { return m.registry.Names() }
+
+// DefaultModel is the model a provider is used with when none is named.
+func (m *Models) DefaultModel(provider string) string { return m.registry.DefaultModel(provider) }
+
+// Completes reports whether a provider completes prompts, and is known at all.
+func (m *Models) Completes(provider string) bool { return m.registry.Completes(provider) }
+
+// Free reports whether a provider costs nothing by the token.
+func (m *Models) Free(provider string) bool { return m.registry.Free(provider) }
 
 // Client makes the client for a model.
 func (m *Models) Client(ref model.Ref) (model.Client, error) { return m.registry.Client(ref) }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"whetstone/model"
 	"whetstone/run"
@@ -20,8 +21,8 @@ func (s *Store) Reserve(ctx context.Context, b model.Booking) (model.Booked, err
 		out = model.Booked{}
 		var r model.Reply
 		var reply sql.NullString
-		err := tx.QueryRowContext(ctx, `SELECT attempt, reply, finish, input, cached, output, estimated FROM calls WHERE key = ? AND state = 'settled'`, b.Key).
-			Scan(&out.Attempt, &reply, &r.Finish, &r.Usage.Input, &r.Usage.Cached, &r.Usage.Output, &r.Usage.Estimated)
+		err := tx.QueryRowContext(ctx, `SELECT attempt, reply, finish, input, cached, written, output, reported, estimated FROM calls WHERE key = ? AND state = 'settled'`, b.Key).
+			Scan(&out.Attempt, &reply, &r.Finish, &r.Usage.Input, &r.Usage.Cached, &r.Usage.Written, &r.Usage.Output, &r.Reported, &r.Usage.Estimated)
 		switch {
 		case err == nil:
 			r.Text = reply.String
@@ -44,24 +45,62 @@ func (s *Store) Reserve(ctx context.Context, b model.Booking) (model.Booked, err
 		if b.Calls > 0 && calls >= b.Calls {
 			return model.ErrCalls
 		}
+		if err := s.withinCaps(ctx, tx, b); err != nil {
+			return err
+		}
 		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(attempt), 0) FROM calls WHERE key = ?`, b.Key).Scan(&attempts); err != nil {
 			return err
 		}
 		out.Attempt = attempts + 1
-		_, err = tx.ExecContext(ctx, `INSERT INTO calls (key, attempt, run_id, stage, step, provider, model, state, reserved, spent, input, cached, output, estimated, finish, error, at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', ?, 0, 0, 0, 0, 0, '', '', ?)`,
-			b.Key, out.Attempt, b.RunID, b.Stage, b.Step, b.Ref.Provider, b.Ref.Model, int64(b.Reserve), stamp(s.now()))
+		_, err = tx.ExecContext(ctx, `INSERT INTO calls (key, attempt, run_id, stage, step, provider, model, state, reserved, reserved_tokens, spent, input, cached, output, estimated, finish, error, at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, 'reserved', ?, ?, 0, 0, 0, 0, 0, '', '', ?)`,
+			b.Key, out.Attempt, b.RunID, b.Stage, b.Step, b.Ref.Provider, b.Ref.Model, int64(b.Reserve), b.Tokens, stamp(s.now()))
 		return err
 	})
 	return out, wrap(err, "reserve %.6f dollars for a %s call", b.Reserve.USD(), b.Stage)
 }
 
+// SetCaps gives the bounds that hold beyond a run's own budget; they are asked for with each booking, since days pass.
+func (s *Store) SetCaps(caps func(now time.Time) []model.Cap) { s.caps = caps }
+
+// withinCaps refuses a call that would pass a cap. What is reserved, or was lost track of, counts in full.
+func (s *Store) withinCaps(ctx context.Context, tx *sql.Tx, b model.Booking) error {
+	if s.caps == nil {
+		return nil
+	}
+	for _, c := range s.caps(s.now()) {
+		if c.USD <= 0 && c.Calls <= 0 && c.Tokens <= 0 {
+			continue
+		}
+		runID := ""
+		if c.Run {
+			runID = b.RunID
+		}
+		var spent, calls, tokens int64
+		if err := tx.QueryRowContext(ctx, `SELECT coalesce(sum(CASE state WHEN 'reserved' THEN reserved ELSE spent END), 0), count(CASE WHEN state <> 'released' AND provider <> 'offline' THEN 1 END),
+			coalesce(sum(CASE WHEN provider = 'offline' THEN 0 WHEN state IN ('reserved', 'unknown') THEN max(reserved_tokens, input + output) ELSE input + output END), 0)
+			FROM calls WHERE (?1 = '' OR run_id = ?1) AND at >= ?2`, runID, stamp(c.Since)).Scan(&spent, &calls, &tokens); err != nil {
+			return err
+		}
+		switch {
+		case c.USD > 0 && b.Reserve > 0 && model.NanoUSD(spent)+b.Reserve > c.USD:
+			return &model.CapError{Cap: c.Name, What: "dollars"}
+		case b.Ref.Provider == model.Offline: // it takes neither tokens nor anybody's patience
+		case c.Calls > 0 && calls >= int64(c.Calls):
+			return &model.CapError{Cap: c.Name, What: "calls"}
+		case c.Tokens > 0 && tokens+int64(b.Tokens) > int64(c.Tokens):
+			return &model.CapError{Cap: c.Name, What: "tokens"}
+		}
+	}
+	return nil
+}
+
 // Settle books what a call took and keeps its answer. Where another attempt of the same call was settled meanwhile (this
 // one was given up for dead and came back), the cost is booked and the other answer stays.
 func (s *Store) Settle(ctx context.Context, key string, attempt int, cost model.NanoUSD, r model.Reply) error {
-	res, err := s.write.ExecContext(ctx, `UPDATE calls SET state = CASE WHEN EXISTS (SELECT 1 FROM calls o WHERE o.key = calls.key AND o.state = 'settled') THEN 'unknown' ELSE 'settled' END, spent = ?, input = ?, cached = ?, output = ?, estimated = ?, reply = ?, finish = ?, error = '', settled_at = ?
+	res, err := s.write.ExecContext(ctx, `UPDATE calls SET state = CASE WHEN EXISTS (SELECT 1 FROM calls o WHERE o.key = calls.key AND o.state = 'settled') THEN 'unknown' ELSE 'settled' END, spent = ?, input = ?, cached = ?, written = ?, output = ?, reported = ?, estimated = ?, reply = ?, finish = ?, error = '', settled_at = ?
 		WHERE key = ? AND attempt = ? AND state IN ('reserved', 'unknown')`,
-		int64(cost), r.Usage.Input, r.Usage.Cached, r.Usage.Output, r.Usage.Estimated, r.Text, r.Finish, stamp(s.now()), key, attempt)
+		int64(cost), r.Usage.Input, r.Usage.Cached, r.Usage.Written, r.Usage.Output, int64(r.Reported), r.Usage.Estimated, r.Text, r.Finish, stamp(s.now()), key, attempt)
 	if err != nil {
 		return wrap(err, "settle a call")
 	}
@@ -94,9 +133,9 @@ func (s *Store) Spent(ctx context.Context, runID string) (spent model.NanoUSD, c
 func (s *Store) SpendByStage(ctx context.Context, runID string) ([]run.Spend, error) {
 	return collect(ctx, s.read, "sum spend", func(r scanner) (run.Spend, error) {
 		var x run.Spend
-		return x, r.Scan(&x.Stage, &x.Calls, &x.NanoUSD, &x.Input, &x.Output, &x.Unknown, &x.Reserved)
+		return x, r.Scan(&x.Stage, &x.Calls, &x.NanoUSD, &x.Input, &x.Output, &x.Unknown, &x.Reserved, &x.Cached, &x.Reported, &x.Estimated)
 	}, `SELECT stage, count(CASE WHEN state <> 'released' THEN 1 END), sum(CASE state WHEN 'reserved' THEN reserved ELSE spent END), sum(input), sum(output),
-		count(CASE WHEN state = 'unknown' THEN 1 END), count(CASE WHEN state = 'reserved' THEN 1 END)
+		count(CASE WHEN state = 'unknown' THEN 1 END), count(CASE WHEN state = 'reserved' THEN 1 END), sum(cached), sum(reported), count(CASE WHEN estimated THEN 1 END)
 		FROM calls WHERE run_id = ? GROUP BY stage ORDER BY stage`, runID)
 }
 

@@ -19,6 +19,8 @@ import (
 
 	"github.com/gofrs/flock"
 	_ "modernc.org/sqlite" // registers the driver "sqlite"
+
+	"whetstone/model"
 )
 
 // Options says what to open and how.
@@ -39,6 +41,7 @@ type Store struct {
 	write *sql.DB // one connection, immediate transactions
 	read  *sql.DB
 	now   func() time.Time
+	caps  func(now time.Time) []model.Cap
 
 	mu  sync.Mutex // guards what follows
 	key []byte     // of the audit chain

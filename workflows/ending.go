@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -116,7 +117,7 @@ func interrupted(reason string) bool {
 	case activities.StopBudget, activities.StopCalls, activities.StopKillFile, activities.StopPerson, activities.StopBreaker, activities.StopTimeout:
 		return true
 	}
-	return false
+	return strings.HasPrefix(reason, activities.StopCap)
 }
 
 // isOutage reports whether an activity failed for want of the model, after all of Temporal's retries.

@@ -10,7 +10,6 @@ import (
 	"whetstone/devserver"
 	"whetstone/hook/host"
 	"whetstone/install"
-	"whetstone/llm"
 	"whetstone/model"
 	"whetstone/service"
 )
@@ -41,8 +40,16 @@ func (a *app) doctorCmd() *cobra.Command {
 				if _, err := os.Lstat(s.Home.KillFile()); err == nil {
 					add("kill file", false, "%s exists: no run spends anything until it is removed", s.Home.KillFile())
 				}
-				for _, p := range llm.Providers() {
-					ref := model.Ref{Provider: p, Model: llm.DefaultModel(p)}
+				for _, p := range s.Models.Names() {
+					ref := model.Ref{Provider: p, Model: s.Models.DefaultModel(p)}
+					if !s.Models.Completes(p) {
+						if _, err := s.Models.Embedder(ref); err != nil {
+							add("model", true, "%s can not be used yet, for vectors: %v", p, err)
+						} else {
+							add("model", true, "%s is usable, for vectors", ref)
+						}
+						continue
+					}
 					if _, err := s.Models.Client(ref); err != nil {
 						add("model", true, "%s can not be used yet: %v", p, err)
 					} else {

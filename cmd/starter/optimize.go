@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -24,6 +25,8 @@ import (
 
 type optimizeFlags struct {
 	skill, importFile, provider, model, judge, price     string
+	record, replay                                       string
+	fallback                                             []string
 	goal, mode                                           string
 	epochs, batch, minibatches, lr, minLR, trials        int
 	adds, deletes, replaces, maxCalls, patience, maxToks int
@@ -49,7 +52,10 @@ func (a *app) optimizeCmd() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.skill, "skill", "", "the SKILL.md, its folder, or the name of a skill that was trained before")
 	f.StringVar(&o.importFile, "import", "", "import learnings from this JSON Lines file first and link them to the skill")
-	f.StringVar(&o.provider, "provider", "", "offline, openai or ollama (default openai where OPENAI_API_KEY is set, else offline)")
+	f.StringVar(&o.provider, "provider", "", "the provider of the model: "+strings.Join(llm.Providers(), ", ")+", or one of config.yaml (default: the first of openai, anthropic and gemini whose key is set, else offline)")
+	f.StringVar(&o.record, "record", "", "folder to write every model call down in, with its prompt and answer")
+	f.StringVar(&o.replay, "replay", "", "folder to answer model calls from, as --record wrote it: no provider is asked and nothing is paid")
+	f.StringSliceVar(&o.fallback, "fallback", nil, "provider:model to reflect with where the first one fails; the judge is never changed within a run")
 	f.StringVar(&o.model, "model", "", "the reflecting model (default the provider's)")
 	f.StringVar(&o.judge, "judge-model", "", "the judging model (default the reflecting one)")
 	f.StringVar(&o.price, "price", "", "IN,OUT: dollars for a million tokens, for a model that is not in the price table")
@@ -66,7 +72,7 @@ func (a *app) optimizeCmd() *cobra.Command {
 	f.IntVar(&o.trials, "trials", 0, "judgements of each item (default 1 offline, 3 with a model)")
 	f.Float64Var(&o.alpha, "alpha", 0.05, "chance of ever accepting a candidate that is no better")
 	f.Float64Var(&o.budget, "budget-usd", 0.50, "dollars the run may spend; it never spends more")
-	f.IntVar(&o.maxCalls, "max-calls", 0, "model calls the run may make (0: no limit)")
+	f.IntVar(&o.maxCalls, "max-calls", 0, "model calls the run may make (0: no limit; 400 where the model is free by the token)")
 	f.DurationVar(&o.timeout, "timeout", 0, "wall clock after which the run stops with its work kept (0: none)")
 	f.IntVar(&o.patience, "patience", 5, "steps without improvement after which the run stops")
 	f.Int64Var(&o.seed, "seed", 1, "seed of every random choice")
@@ -184,6 +190,40 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 		Trials: o.trials, Alpha: o.alpha, BudgetUSD: o.budget, MaxCalls: o.maxCalls, TimeoutSec: int(math.Ceil(o.timeout.Seconds())), Patience: o.patience,
 		Seed: o.seed, MaxTokens: o.maxToks, Match: o.match, Pending: o.pending, Plain: o.plain,
 	}
+	for _, dir := range []struct {
+		flag, value string
+		into        *string
+	}{{"--record", o.record, &p.Record}, {"--replay", o.replay, &p.Replay}} {
+		if dir.value == "" {
+			continue
+		}
+		if *dir.into, err = filepath.Abs(dir.value); err != nil {
+			return p, false, usage("%s %s: %v", dir.flag, dir.value, err)
+		}
+	}
+	if p.Record != "" && p.Replay != "" {
+		return p, false, usage("--record and --replay exclude each other")
+	}
+	if info, err := os.Stat(p.Replay); p.Replay != "" && (err != nil || !info.IsDir()) {
+		return p, false, usage("--replay %s: no such folder", o.replay)
+	}
+	if p.MaxCalls == 0 && (provider.Provider != model.Offline && s.Models.Free(provider.Provider) || judge.Provider != model.Offline && s.Models.Free(judge.Provider)) {
+		p.MaxCalls = freeCalls // what costs nothing by the token has no budget to end it
+	}
+	for _, name := range o.fallback {
+		ref, err := chooseModel(s.Models, "", name)
+		if err != nil {
+			return p, false, err
+		}
+		if ref != provider && !slices.Contains(p.Fallback, ref.String()) {
+			p.Fallback = append(p.Fallback, ref.String())
+		}
+	}
+	refs := []model.Ref{provider, judge}
+	for _, f := range p.Fallback {
+		ref, _ := model.ParseRef(f)
+		refs = append(refs, ref)
+	}
 	if o.price != "" {
 		in, out, err := parsePrice(o.price)
 		if err != nil {
@@ -191,7 +231,10 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 		}
 		p.Price, p.PriceOut = &in, &out
 	}
-	for _, ref := range []model.Ref{provider, judge} {
+	for _, ref := range refs {
+		if p.Replay != "" {
+			break // neither key nor price is needed
+		}
 		if _, err := s.Models.Client(ref); err != nil {
 			return p, false, &exitError{exitUsage, err}
 		}
@@ -235,39 +278,24 @@ func findSkill(ctx context.Context, s *service.Service, arg string) (string, err
 	return vs[0].Path, nil
 }
 
+// freeCalls bounds a run whose models are free by the token.
+const freeCalls = 400
+
 func (o *optimizeFlags) models(m *service.Models) (reflector, judge model.Ref, err error) {
-	reflector = m.Default()
-	if o.provider != "" {
-		if reflector, err = model.ParseRef(o.provider); err != nil {
-			return reflector, judge, usage("--provider %s: %v", o.provider, err)
-		}
-	} else if o.model != "" {
-		if r, err := model.ParseRef(o.model); err == nil && r.Model != "" && known(r.Provider) {
-			reflector = r
-			o.model = ""
-		}
-	}
-	if !known(reflector.Provider) {
-		return reflector, judge, usage("--provider %s: want one of %s", o.provider, strings.Join(llm.Providers(), ", "))
-	}
-	switch {
-	case o.model != "":
-		reflector.Model = strings.TrimPrefix(o.model, reflector.Provider+":")
-	case reflector.Model == "":
-		reflector.Model = llm.DefaultModel(reflector.Provider)
+	if reflector, err = chooseModel(m, o.provider, o.model); err != nil {
+		return reflector, judge, err
 	}
 	judge = reflector
 	if o.judge != "" {
 		judge = model.Ref{Provider: reflector.Provider, Model: o.judge}
-		if r, err := model.ParseRef(o.judge); err == nil && known(r.Provider) {
+		if r, err := model.ParseRef(o.judge); err == nil && m.Completes(r.Provider) {
 			judge = r
 			if judge.Model == "" {
-				judge.Model = llm.DefaultModel(judge.Provider)
+				judge.Model = m.DefaultModel(judge.Provider)
 			}
+		} else if p, ok := llm.ProviderOf(o.judge); ok && p != reflector.Provider && o.provider == "" {
+			judge.Provider = p
 		}
-	}
-	if reflector.Provider == model.Offline {
-		reflector.Model = ""
 	}
 	if judge.Provider == model.Offline {
 		judge.Model = ""
@@ -275,13 +303,35 @@ func (o *optimizeFlags) models(m *service.Models) (reflector, judge model.Ref, e
 	return reflector, judge, nil
 }
 
-func known(provider string) bool {
-	for _, p := range llm.Providers() {
-		if p == provider {
-			return true
+// chooseModel joins --provider and --model. Without a provider, the model's name tells it where only one makes such models.
+func chooseModel(m *service.Models, provider, name string) (ref model.Ref, err error) {
+	ref = m.Default()
+	switch {
+	case provider != "":
+		if ref, err = model.ParseRef(provider); err != nil {
+			return ref, usage("--provider %s: %v", provider, err)
+		}
+	case name != "":
+		if r, err := model.ParseRef(name); err == nil && r.Model != "" && m.Completes(r.Provider) {
+			ref, name = r, ""
+		} else if p, ok := llm.ProviderOf(name); ok {
+			ref = model.Ref{Provider: p}
+		} else if ref.Provider == model.Offline {
+			return ref, usage("--model %s: which provider's? write provider:model, or give --provider", name)
 		}
 	}
-	return false
+	if !m.Completes(ref.Provider) {
+		return ref, usage("--provider %s: want one of %s", ref.Provider, strings.Join(m.Names(), ", "))
+	}
+	switch {
+	case ref.Provider == model.Offline:
+		ref.Model = ""
+	case name != "":
+		ref.Model = strings.TrimPrefix(name, ref.Provider+":")
+	case ref.Model == "":
+		ref.Model = m.DefaultModel(ref.Provider)
+	}
+	return ref, nil
 }
 
 func parsePrice(s string) (in, out float64, err error) {

@@ -144,10 +144,10 @@ func members(s *service.Service, w openWiki, models []string, chair string) ([]s
 			continue
 		}
 		ref, err := model.ParseRef(m)
-		if err != nil || !known(ref.Provider) {
+		if err != nil || !s.Models.Completes(ref.Provider) {
 			return nil, "", usage("model %q: want provider:model with a known provider", m)
 		}
-		full, err := modelRef(ref.Provider, ref.Model)
+		full, err := modelRef(s.Models, ref.Provider, ref.Model)
 		if err != nil {
 			return nil, "", err
 		}
@@ -228,7 +228,7 @@ func (a *app) wikiSurveyCmd() *cobra.Command {
 			return a.onWiki(ctx, args[0], func(s *service.Service, w openWiki) error {
 				p := run.SurveyParams{Wiki: w.Slug, BudgetUSD: budget, MaxCalls: calls, Private: w.Private}
 				var err error
-				if p.Provider, err = modelRef(provider, modelName); err != nil {
+				if p.Provider, err = modelRef(s.Models, provider, modelName); err != nil {
 					return err
 				}
 				if p.Provider == "" {

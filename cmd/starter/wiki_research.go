@@ -63,10 +63,6 @@ func (a *app) wikiResearchCmd() *cobra.Command {
 			if timeout > 0 && p.Timeout == 0 {
 				p.Timeout = 1
 			}
-			var err error
-			if p.Provider, err = modelRef(provider, modelName); err != nil {
-				return err
-			}
 			if price != "" {
 				in, out, err := parsePrice(price)
 				if err != nil {
@@ -82,7 +78,7 @@ func (a *app) wikiResearchCmd() *cobra.Command {
 					return usage("--fetchers holds an empty name")
 				}
 			}
-			return a.research(cmd.Context(), p, watch, detach)
+			return a.research(cmd.Context(), p, provider, modelName, watch, detach)
 		},
 	}
 	f := cmd.Flags()
@@ -103,31 +99,23 @@ func (a *app) wikiResearchCmd() *cobra.Command {
 }
 
 // modelRef joins --provider and --model; "" leaves the choice to the configuration.
-func modelRef(provider, name string) (string, error) {
+func modelRef(m *service.Models, provider, name string) (string, error) {
 	if provider == "" && name == "" {
 		return "", nil
 	}
-	if provider == "" {
-		ref, err := model.ParseRef(name)
-		if err != nil || !known(ref.Provider) {
-			return "", usage("--model %q: want provider:model, or give --provider", name)
-		}
-		return ref.String(), nil
+	ref, err := chooseModel(m, provider, name)
+	if err != nil {
+		return "", err
 	}
-	if !known(provider) {
-		return "", usage("--provider %s: want one of %s", provider, strings.Join(llm.Providers(), ", "))
-	}
-	if provider == model.Offline {
-		return model.Offline, nil
-	}
-	if name = strings.TrimPrefix(name, provider+":"); name == "" {
-		name = llm.DefaultModel(provider)
-	}
-	return provider + ":" + name, nil
+	return ref.String(), nil
 }
 
-func (a *app) research(ctx context.Context, p run.ResearchParams, watch, detach bool) error {
+func (a *app) research(ctx context.Context, p run.ResearchParams, provider, modelName string, watch, detach bool) error {
 	return a.onWiki(ctx, p.Wiki, func(s *service.Service, w openWiki) error {
+		var err error
+		if p.Provider, err = modelRef(s.Models, provider, modelName); err != nil {
+			return err
+		}
 		if err := s.KeepHome(w.Private); err != nil {
 			return err
 		}

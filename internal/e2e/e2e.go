@@ -127,6 +127,17 @@ func finish(t testing.TB, cmd *exec.Cmd) Output {
 	return Output{Stdout: out.String(), Stderr: errs.String(), Code: cmd.ProcessState.ExitCode()}
 }
 
+// File writes a file into the home folder, making it where there is none.
+func (p *Place) File(name, text string, mode os.FileMode) {
+	p.T.Helper()
+	if err := os.MkdirAll(p.Home, 0o700); err != nil {
+		p.T.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Home, name), []byte(text), mode); err != nil {
+		p.T.Fatal(err)
+	}
+}
+
 // OptimizeArgs are the arguments of the main job in this place, staged, as JSON.
 func (p *Place) OptimizeArgs(more ...string) []string {
 	return append([]string{"optimize", "--skill", p.Skill, "--import", p.Learn, "--stage", "--json"}, more...)

@@ -10,6 +10,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if name := os.Getenv("FAKE_AGENT_CLI"); name != "" {
+		os.Exit(fakeAgentCLI(name))
+	}
 	code := m.Run()
 	Cleanup()
 	os.Exit(code)

@@ -117,6 +117,12 @@ CREATE TABLE project_keys (
 INSERT INTO projects SELECT DISTINCT project, '', '' FROM learnings WHERE project <> '';
 INSERT INTO project_keys SELECT id, id FROM projects;
 
+-- What caps over days and months count, and what agents' programs say that their calls cost.
+ALTER TABLE calls ADD COLUMN reserved_tokens INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE calls ADD COLUMN written INTEGER NOT NULL DEFAULT 0;  -- part of input that was written to a cache
+ALTER TABLE calls ADD COLUMN reported INTEGER NOT NULL DEFAULT 0; -- nanodollars
+CREATE INDEX calls_by_time ON calls (at);
+
 -- The audit chain: each event carries a code over itself and the one before it, under a key that is not in this file, and,
 -- where it tells of a learning, a code over that learning's contents.
 ALTER TABLE events ADD COLUMN content TEXT NOT NULL DEFAULT '';

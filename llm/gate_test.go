@@ -1,0 +1,121 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"whetstone/model"
+)
+
+// slow counts how many calls are in it at once, and answers as it is told.
+type slow struct {
+	now, most, calls atomic.Int64
+	err              func(n int64) error
+}
+
+func (s *slow) Complete(ctx context.Context, _ model.Request) (model.Reply, error) {
+	n := s.calls.Add(1)
+	k := s.now.Add(1)
+	defer s.now.Add(-1)
+	for {
+		m := s.most.Load()
+		if k <= m || s.most.CompareAndSwap(m, k) {
+			break
+		}
+	}
+	select {
+	case <-time.After(100 * time.Millisecond):
+	case <-ctx.Done():
+		return model.Reply{}, ctx.Err()
+	}
+	if s.err != nil {
+		return model.Reply{}, s.err(n)
+	}
+	return model.Reply{Text: "ok"}, nil
+}
+
+func TestAProviderIsNotAskedByTooManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Registry{Getenv: func(string) string { return "" }, Limits: map[string]Limits{"openai": {AtOnce: 3}}}
+		p, _ := r.provider("openai")
+		s := &slow{}
+		var wg sync.WaitGroup
+		for range 40 { // all activities of a worker share the gate, whoever made the client
+			wg.Go(func() {
+				if _, err := (gated{s, r.gate(p)}).Complete(t.Context(), model.Request{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if s.most.Load() != 3 || s.calls.Load() != 40 {
+			t.Errorf("%d at once, %d calls", s.most.Load(), s.calls.Load())
+		}
+	})
+}
+
+func TestAProviderIsNotAskedFasterThanItsPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Registry{Limits: map[string]Limits{"openai": {AtOnce: 50, Minute: 60}}}
+		p, _ := r.provider("openai")
+		s := &slow{}
+		begin := time.Now()
+		var wg sync.WaitGroup
+		for range 30 {
+			wg.Go(func() { _, _ = (gated{s, r.gate(p)}).Complete(t.Context(), model.Request{}) })
+		}
+		wg.Wait()
+		if took := time.Since(begin); took < 28*time.Second || took > 32*time.Second {
+			t.Errorf("30 calls at 60 a minute took %v", took)
+		}
+	})
+}
+
+// A storm of refusals stays within what the provider asked for: nobody asks before the moment it named.
+func TestARefusalHoldsEverybodyBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Registry{Limits: map[string]Limits{"openai": {AtOnce: 4}}}
+		p, _ := r.provider("openai")
+		begin := time.Now()
+		var early atomic.Int64
+		s := &slow{}
+		s.err = func(n int64) error {
+			if n > 4 && time.Since(begin) < 20*time.Second {
+				early.Add(1)
+			}
+			if n <= 4 {
+				return &model.Error{Kind: model.RateLimited, Provider: "openai", RetryAfter: 20 * time.Second, Err: errors.New("slow down")}
+			}
+			return nil
+		}
+		var wg sync.WaitGroup
+		for range 40 {
+			wg.Go(func() { _, _ = (gated{s, r.gate(p)}).Complete(t.Context(), model.Request{}) })
+		}
+		wg.Wait()
+		if early.Load() > 0 || s.calls.Load() != 40 {
+			t.Errorf("%d calls came early, of %d", early.Load(), s.calls.Load())
+		}
+	})
+}
+
+func TestACallThatFindsNoRoomInTimeWasNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Registry{Limits: map[string]Limits{"openai": {AtOnce: 1}}}
+		p, _ := r.provider("openai")
+		g := r.gate(p)
+		g.slots <- struct{}{}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := gated{&slow{}, g}.Complete(ctx, model.Request{})
+		e, ok := model.AsError(err)
+		if !ok || !e.NotSent || e.Kind != model.RateLimited {
+			t.Errorf("%v", err)
+		}
+	})
+}

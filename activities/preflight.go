@@ -99,10 +99,11 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if err := a.planLooks(ctx, &out, p, len(train), len(selection)); err != nil {
 		return PreflightOut{}, err
 	}
-	note, err := a.estimate(refs[0], judge, p, len(text), len(train), len(selection), out.Trials)
+	note, estimate, err := a.estimate(refs[0], judge, p, len(text), len(train), len(selection), out.Trials)
 	if err != nil {
 		return PreflightOut{}, err
 	}
+	out.Estimate = estimate
 	if note != "" {
 		out.Notes = append(out.Notes, note)
 	}
@@ -240,17 +241,17 @@ func (a *Activities) planLooks(ctx context.Context, out *PreflightOut, p run.Par
 }
 
 // estimate says what the run will cost about, and refuses a budget that does not cover a single step.
-func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillBytes, train, selection, trials int) (string, error) {
+func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillBytes, train, selection, trials int) (note string, usd []float64, err error) {
 	rp, err := a.price(reflector, p)
 	if err != nil {
-		return "", InputError("%w", err)
+		return "", nil, InputError("%w", err)
 	}
 	jp, err := a.price(judge, p)
 	if err != nil {
-		return "", InputError("%w", err)
+		return "", nil, InputError("%w", err)
 	}
 	if rp == (model.Price{}) && jp == (model.Price{}) {
-		return "", nil
+		return "", nil, nil
 	}
 	const perItem = 300 // bytes an item takes in a prompt
 	batches := (selection + judgeBatch - 1) / judgeBatch
@@ -263,9 +264,10 @@ func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillByt
 	steps := float64(p.Epochs * optimizer.StepsPerEpoch(train, p.BatchSize, p.Minibatch))
 	p50, p95 := step(4, 0.3)*steps, step(2.5, 0.8)*steps
 	if least := step(1, 1); p.BudgetUSD < least {
-		return "", InputError("check the budget: $%.4f does not cover one step, which may take up to $%.4f: raise --budget-usd", p.BudgetUSD, math.Ceil(least*1e4)/1e4)
+		return "", nil, InputError("check the budget: $%.4f does not cover one step, which may take up to $%.4f: raise --budget-usd", p.BudgetUSD, math.Ceil(least*1e4)/1e4)
 	}
-	return fmt.Sprintf("estimated cost $%.4f (50th percentile) to $%.4f (95th), of a budget of $%.2f", min(p50, p.BudgetUSD), min(p95, p.BudgetUSD), p.BudgetUSD), nil
+	p50, p95 = min(p50, p.BudgetUSD), min(p95, p.BudgetUSD)
+	return fmt.Sprintf("estimated cost $%.4f (50th percentile) to $%.4f (95th), of a budget of $%.2f", p50, p95, p.BudgetUSD), []float64{p50, p95}, nil
 }
 
 func joinQuoted(ids []string, most int) string {

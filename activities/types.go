@@ -46,6 +46,7 @@ type PreflightOut struct {
 	Trials        int
 	PlannedLooks  int
 	Notes         []string
+	Estimate      []float64 // of the cost in dollars: 50th and 95th percentile; nil where nothing costs anything
 	Measures      string
 }
 

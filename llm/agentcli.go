@@ -163,7 +163,7 @@ func said2kind(text string) model.Kind {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(low, w) })
 	}
 	switch {
-	case has("log in", "login", "logged in", "unauthorized", "authentication", "api key", "oauth"):
+	case has("log in", "login", "logged in", "unauthor", "authentication", "api key", "oauth"):
 		return model.Unauthorised
 	case has("usage limit", "credit balance", "quota", "out of credits"):
 		return model.Quota
@@ -173,7 +173,7 @@ func said2kind(text string) model.Kind {
 		return model.TooLong
 	case has("model") && has("not found", "does not exist", "not supported", "invalid model"):
 		return model.NotFound
-	case has("unknown option", "unexpected argument", "unrecognized", "usage:"):
+	case has("unknown option", "unexpected argument", "unrecogni", "usage:"):
 		return model.BadRequest
 	}
 	return model.Unavailable

@@ -47,7 +47,7 @@ var noTemperature = late.Regexp(`claude-(?:opus|sonnet|haiku)-(?:[5-9]|\d\d)\b|c
 
 // Complete makes one call and never repeats it.
 func (c *AnthropicClient) Complete(ctx context.Context, req model.Request) (model.Reply, error) {
-	p := anthropic.MessageNewParams{Model: anthropic.Model(req.Ref.Model), MaxTokens: int64(req.MaxTokens)}
+	p := anthropic.MessageNewParams{Model: req.Ref.Model, MaxTokens: int64(req.MaxTokens)}
 	if !noTemperature().MatchString(req.Ref.Model) {
 		p.Temperature = anthropic.Float(min(req.Temperature, 1))
 	}

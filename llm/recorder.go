@@ -70,7 +70,7 @@ func (r Recorder) write(name string, b []byte) error {
 	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
 		return err
 	}
-	for n := 0; n < 1000; n++ {
+	for n := range 1000 {
 		f, err := os.OpenFile(filepath.Join(r.Dir, fmt.Sprintf("%s.%03d.json", name, n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			continue

@@ -93,6 +93,8 @@ type Result struct {
 	Why      string   `json:"why"`                // one sentence for a person
 	Notes    []string `json:"notes,omitempty"`    // what the person should know
 	Measures string   `json:"measures,omitempty"` // what the scores measure
+	// EstimateUSD is what the run was expected to cost before it began: the 50th and 95th percentile.
+	EstimateUSD []float64 `json:"estimate_usd,omitempty"`
 }
 
 // Step is one look at one candidate.

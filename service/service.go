@@ -39,6 +39,8 @@ type Options struct {
 	ConfigFile string // another temporal-dev.yaml; "" is WHETSTONE_TEMPORAL_CONFIG or the compiled-in one
 	UIPort     int    // the Web UI's port; 0 is the configuration's
 	Now        func() time.Time
+	// Show has what would be sent to a provider shown and not sent; the offline model answers.
+	Show func(model.Request)
 }
 
 // Service is an open home.
@@ -87,6 +89,9 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 	st.SetCaps(capsOf(cfg.Caps))
 	if s.homeID, err = st.HomeID(ctx); err == nil {
 		s.Models, err = NewModels(dir, o.Getenv, &http.Client{})
+	}
+	if err == nil {
+		s.Models.show = o.Show
 	}
 	if err == nil {
 		s.private, err = NewModels(dir, o.Getenv, &http.Client{Transport: fetch.LoopbackTransport()})
@@ -204,6 +209,7 @@ type Models struct {
 	registry *llm.Registry
 	prices   *llm.Prices
 
+	show    func(model.Request)
 	mu      sync.Mutex
 	replays map[string]*llm.Replayer
 }
@@ -305,7 +311,12 @@ func (m *Models) Completes(provider string) bool { return m.registry.Completes(p
 func (m *Models) Free(provider string) bool { return m.registry.Free(provider) }
 
 // Client makes the client for a model.
-func (m *Models) Client(ref model.Ref) (model.Client, error) { return m.registry.Client(ref) }
+func (m *Models) Client(ref model.Ref) (model.Client, error) {
+	if m.show != nil && ref.Provider != model.Offline && m.registry.Completes(ref.Provider) {
+		return llm.Shower{Show: m.show}, nil
+	}
+	return m.registry.Client(ref)
+}
 
 // Embedder makes the client for an embedding model.
 func (m *Models) Embedder(ref model.Ref) (model.Embedder, error) { return m.registry.Embedder(ref) }

@@ -167,6 +167,15 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	return s.migrate(ctx)
 }
 
+// Snapshot writes a copy of the database as it is just now; the file must not exist yet.
+func (s *Store) Snapshot(ctx context.Context, path string) error {
+	_, err := s.read.ExecContext(ctx, `VACUUM INTO ?`, path)
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	return wrap(err, "copy the database to %s", path)
+}
+
 // Close closes the file.
 func (s *Store) Close() error {
 	err := s.read.Close()

@@ -78,7 +78,7 @@ func (o *optimization) result() run.Result {
 		Learnings: o.Pre.Counts, Baseline: run.Scores{Selection: o.Baseline}, Final: run.Scores{Selection: o.Score},
 		Epochs: o.Epoch, Steps: o.Step, Accepted: o.Accepted, Rejected: o.Rejected, Indecisive: o.Indecisive,
 		BudgetUSD: p.BudgetUSD, HashBefore: o.Pre.Hash, HashAfter: o.Current, Delivered: "none", Path: p.SkillPath,
-		Goal: p.Goal, Judge: p.Judge, Notes: o.Pre.Notes, Measures: o.Pre.Measures,
+		Goal: p.Goal, Judge: p.Judge, Notes: o.Pre.Notes, Measures: o.Pre.Measures, EstimateUSD: o.Pre.Estimate,
 	}
 	if o.Step == 0 {
 		r.Epochs = 0

@@ -352,6 +352,11 @@ func TestFaultsNeverBecomeVerdicts(t *testing.T) {
 	if racing {
 		runs = 4
 	}
+	if v := os.Getenv("RUNS"); v != "" { // 200 of them were run once
+		if _, err := fmt.Sscan(v, &runs); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for seed := range uint64(runs) {
 		w := newWorld(t)
 		rng := rand.New(rand.NewPCG(seed, 99))
@@ -389,7 +394,8 @@ func TestFaultsNeverBecomeVerdicts(t *testing.T) {
 			t.Errorf("seed %d: it got worse: %v -> %v", seed, *r.Baseline.Selection, *r.Final.Selection)
 		}
 	}
-	if completed < runs-2 {
+	t.Logf("%d of %d runs completed", completed, runs)
+	if completed*100 < runs*95 && completed < runs-1 {
 		t.Errorf("%d of %d runs completed", completed, runs)
 	}
 }

@@ -27,6 +27,7 @@ type optimizeFlags struct {
 	skill, importFile, provider, model, judge, price     string
 	record, replay                                       string
 	fallback                                             []string
+	showPrompts                                          bool
 	goal, mode                                           string
 	epochs, batch, minibatches, lr, minLR, trials        int
 	adds, deletes, replaces, maxCalls, patience, maxToks int
@@ -83,6 +84,7 @@ func (a *app) optimizeCmd() *cobra.Command {
 	f.BoolVar(&o.write, "write", false, "replace the file, if it is unchanged since the run began")
 	f.BoolVar(&o.stage, "stage", false, "write the result beside the file as SKILL.md.proposed")
 	f.BoolVar(&o.dryRun, "dry-run", false, "deliver nothing")
+	f.BoolVar(&o.showPrompts, "show-prompts", false, "print what would be sent to the provider, and send nothing")
 	f.BoolVar(&o.watch, "watch", false, "show progress also where standard error is no terminal")
 	f.BoolVar(&o.detach, "detach", false, "start the run and return; needs a running worker")
 	cmd.MarkFlagsMutuallyExclusive("write", "stage", "dry-run")
@@ -94,6 +96,9 @@ func (a *app) optimize(ctx context.Context, o optimizeFlags) error {
 		return err
 	}
 	return a.with(ctx, func(s *service.Service) error {
+		if o.showPrompts {
+			return a.showPrompts(ctx, s, o)
+		}
 		p, ask, err := a.params(ctx, s, o)
 		if err != nil {
 			return err

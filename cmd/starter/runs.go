@@ -90,6 +90,31 @@ type stageSpend struct {
 	Input    int     `json:"input_tokens"`
 	Output   int     `json:"output_tokens"`
 	Unknown  int     `json:"unknown"`
+	Cached   int     `json:"cached_tokens"`   // part of input_tokens
+	Reported float64 `json:"reported_usd"`    // what agents' programs say that it cost; not booked
+	Guessed  int     `json:"estimated_calls"` // calls whose usage the provider did not tell
+}
+
+func stagesOf(spend []run.Spend) []stageSpend {
+	out := make([]stageSpend, len(spend))
+	for i, x := range spend {
+		out[i] = stageSpend{x.Stage, x.Calls, model.NanoUSD(x.NanoUSD).USD(), x.Input, x.Output, x.Unknown, x.Cached, model.NanoUSD(x.Reported).USD(), x.Estimated}
+	}
+	return out
+}
+
+func (x stageSpend) line() string {
+	s := fmt.Sprintf("%-8s %4d call(s)  $%.6f  %d tokens in, %d out, %d of unknown outcome", x.Stage, x.Calls, x.SpentUSD, x.Input, x.Output, x.Unknown)
+	if x.Cached > 0 {
+		s += fmt.Sprintf(", %d from a cache", x.Cached)
+	}
+	if x.Guessed > 0 {
+		s += fmt.Sprintf(", %d with estimated usage", x.Guessed)
+	}
+	if x.Reported > 0 {
+		s += fmt.Sprintf(", reported by the program: $%.4f", x.Reported)
+	}
+	return s
 }
 
 // stepView is a step as `runs show --json` gives it.
@@ -141,10 +166,7 @@ func (a *app) showRun(ctx context.Context, s *service.Service, id string) error 
 	if err != nil {
 		return err
 	}
-	stages := make([]stageSpend, len(spend))
-	for i, x := range spend {
-		stages[i] = stageSpend{x.Stage, x.Calls, model.NanoUSD(x.NanoUSD).USD(), x.Input, x.Output, x.Unknown}
-	}
+	stages := stagesOf(spend)
 	if a.json {
 		views := make([]stepView, len(steps))
 		for i, st := range steps {
@@ -179,7 +201,7 @@ func (a *app) showRun(ctx context.Context, s *service.Service, id string) error 
 	if len(stages) > 0 {
 		b.WriteString("\n\n  spend by stage:\n")
 		for _, x := range stages {
-			fmt.Fprintf(&b, "    %-8s %4d call(s)  $%.6f  %d tokens in, %d out, %d of unknown outcome\n", x.Stage, x.Calls, x.SpentUSD, x.Input, x.Output, x.Unknown)
+			fmt.Fprintf(&b, "    %s\n", x.line())
 		}
 	}
 	return a.print("%s\n", strings.TrimRight(b.String(), "\n"))
@@ -199,17 +221,14 @@ func (a *app) showWikiRun(ctx context.Context, s *service.Service, id string) (d
 		if err != nil {
 			return true, err
 		}
-		stages := make([]stageSpend, len(spend))
-		for i, x := range spend {
-			stages[i] = stageSpend{x.Stage, x.Calls, model.NanoUSD(x.NanoUSD).USD(), x.Input, x.Output, x.Unknown}
-		}
+		stages := stagesOf(spend)
 		if a.json {
 			return true, a.printJSON(map[string]any{"run": viewRun(r), "wiki": r.Wiki, "workflow_id": r.WorkflowID, "spend": stages})
 		}
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s of wiki %s: %s\n  run %s, workflow %s, started %s\n", r.Kind, r.Wiki, orDash(r.Halted), r.ID, r.WorkflowID, r.StartedAt.Local().Format("2006-01-02 15:04:05"))
 		for _, x := range stages {
-			fmt.Fprintf(&b, "  %-8s %4d call(s)  $%.6f  %d tokens in, %d out, %d of unknown outcome\n", x.Stage, x.Calls, x.SpentUSD, x.Input, x.Output, x.Unknown)
+			fmt.Fprintf(&b, "  %s\n", x.line())
 		}
 		if r.Result != nil {
 			fmt.Fprintf(&b, "  %s\n", r.Result)

@@ -124,7 +124,9 @@ func (a *Activities) askForPatches(ctx context.Context, in ReflectIn, ref model.
 		if !errors.Is(err, optimizer.ErrReply) {
 			return ReflectOut{}, nil, err
 		}
-		last = err
+		if last = err; reply.Finish == "length" {
+			last = &model.Error{Kind: model.CutOff, Provider: ref.Provider, Err: fmt.Errorf("the answer was cut off at %d tokens", reflectTokens)}
+		}
 	}
 	return ReflectOut{Failed: fmt.Sprintf("the reply could not be read, twice: %v", last)}, nil, nil
 }

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
+	tea "charm.land/bubbletea/v2"
 	"github.com/spf13/cobra"
 
 	"whetstone/learning"
@@ -34,9 +33,8 @@ func (a *app) learnReviewCmd() *cobra.Command {
 				if !a.isTerminal(a.stdout) || !a.isTerminal(a.stdin) {
 					return a.printQueue(d.items)
 				}
-				lipgloss.SetHasDarkBackground(true) // asking the terminal takes seconds where it does not answer
 				m := newScreen(d, a.getenv("NO_COLOR") == "")
-				if _, err := tea.NewProgram(m, tea.WithInput(a.stdin), tea.WithOutput(a.stdout), tea.WithContext(cmd.Context()), tea.WithAltScreen()).Run(); err != nil {
+				if _, err := tea.NewProgram(m, tea.WithInput(a.stdin), tea.WithOutput(a.stdout), tea.WithContext(cmd.Context())).Run(); err != nil {
 					return fmt.Errorf("show the review: %w", err)
 				}
 				return a.print("%s\n", d.summary())

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/charmbracelet/bubbles/textinput"
-	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
+	"charm.land/bubbles/v2/textinput"
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"whetstone/learning"
 	"whetstone/review"
@@ -46,35 +46,20 @@ func (m screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width = max(40, min(msg.Width, 110))
-		m.input.Width = m.width - 4
-	case tea.KeyMsg:
-		if msg.Type == tea.KeyRunes && len(msg.Runes) > 1 {
-			return m.several(msg)
-		}
+		m.input.SetWidth(m.width - 4)
+	case tea.KeyPressMsg:
 		if m.mode != "" {
 			return m.typing(msg)
 		}
 		return m.deciding(msg.String())
+	case tea.PasteMsg: // text for a line, and no row of decisions
+		if m.mode != "" {
+			var cmd tea.Cmd
+			m.input, cmd = m.input.Update(msg)
+			return m, cmd
+		}
 	}
 	return m, nil
-}
-
-// several takes keys that arrived together, as from a quick hand, one after another. What is pasted is text for a line, and no
-// row of decisions.
-func (m screen) several(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
-	if msg.Paste {
-		if m.mode == "" {
-			return m, nil
-		}
-		return m.typing(msg)
-	}
-	var all []tea.Cmd
-	for _, r := range msg.Runes {
-		next, cmd := m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: msg.Alt})
-		m = next.(screen) // Update returns nothing else
-		all = append(all, cmd)
-	}
-	return m, tea.Batch(all...)
 }
 
 func (m screen) deciding(key string) (tea.Model, tea.Cmd) {
@@ -96,7 +81,7 @@ func (m screen) deciding(key string) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	switch {
-	case key == "n" || key == " " || key == "s" && it.Note != nil:
+	case key == "n" || key == "space" || key == "s" && it.Note != nil:
 		m.desk.skip()
 	case it.Note != nil && key == "d", it.Note != nil && key == "r":
 		err = m.desk.dismiss()
@@ -143,7 +128,7 @@ func (m *screen) ask(mode, prompt, value string) {
 	m.input.Focus()
 }
 
-func (m screen) typing(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
+func (m screen) typing(msg tea.KeyPressMsg) (tea.Model, tea.Cmd) {
 	switch msg.String() {
 	case "esc", "ctrl+c":
 		m.mode = ""
@@ -178,7 +163,13 @@ func (m screen) typing(msg tea.KeyMsg) (tea.Model, tea.Cmd) {
 }
 
 // View draws the screen.
-func (m screen) View() string {
+func (m screen) View() tea.View {
+	v := tea.NewView(m.draw())
+	v.AltScreen = true
+	return v
+}
+
+func (m screen) draw() string {
 	it := m.desk.current()
 	if it == nil {
 		return ""

@@ -70,5 +70,5 @@ func (r *Registry) Embedder(ref model.Ref) (model.Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gated{c, r.gate(p)}, nil
+	return gated{c, r.gate(p), r.secrets(p)}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,8 +99,27 @@ func (g *gate) leave(err error) {
 
 // gated is a client behind its provider's gate. A call that found no room in time was never sent.
 type gated struct {
-	next model.Client
-	gate *gate
+	next    model.Client
+	gate    *gate
+	secrets []string // keys that a server may echo in what it complains of
+}
+
+// scrub takes keys out of a failure's words, whatever their shape.
+func (c gated) scrub(err error) error {
+	e, ok := model.AsError(err)
+	if !ok || e.Err == nil {
+		return err
+	}
+	text := e.Err.Error()
+	for _, k := range c.secrets {
+		if len(k) >= 4 {
+			text = strings.ReplaceAll(text, k, "[redacted:key]")
+		}
+	}
+	if text != e.Err.Error() {
+		e.Err = errors.New(text)
+	}
+	return err
 }
 
 // Complete waits for its turn and calls.
@@ -112,7 +132,7 @@ func (c gated) Complete(ctx context.Context, req model.Request) (model.Reply, er
 	}
 	reply, err := c.next.Complete(ctx, req)
 	c.gate.leave(err)
-	return reply, err
+	return reply, c.scrub(err)
 }
 
 // Embed waits for its turn and calls.
@@ -129,5 +149,5 @@ func (c gated) Embed(ctx context.Context, req model.EmbedRequest) (model.EmbedRe
 	}
 	reply, err := e.Embed(ctx, req)
 	c.gate.leave(err)
-	return reply, err
+	return reply, c.scrub(err)
 }

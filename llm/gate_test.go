@@ -3,6 +3,10 @@ package llm
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -47,7 +51,7 @@ func TestAProviderIsNotAskedByTooManyAtOnce(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 40 { // all activities of a worker share the gate, whoever made the client
 			wg.Go(func() {
-				if _, err := (gated{s, r.gate(p)}).Complete(t.Context(), model.Request{}); err != nil {
+				if _, err := (gated{next: s, gate: r.gate(p)}).Complete(t.Context(), model.Request{}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -67,7 +71,7 @@ func TestAProviderIsNotAskedFasterThanItsPace(t *testing.T) {
 		begin := time.Now()
 		var wg sync.WaitGroup
 		for range 30 {
-			wg.Go(func() { _, _ = (gated{s, r.gate(p)}).Complete(t.Context(), model.Request{}) })
+			wg.Go(func() { _, _ = (gated{next: s, gate: r.gate(p)}).Complete(t.Context(), model.Request{}) })
 		}
 		wg.Wait()
 		if took := time.Since(begin); took < 28*time.Second || took > 32*time.Second {
@@ -95,7 +99,7 @@ func TestARefusalHoldsEverybodyBack(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		for range 40 {
-			wg.Go(func() { _, _ = (gated{s, r.gate(p)}).Complete(t.Context(), model.Request{}) })
+			wg.Go(func() { _, _ = (gated{next: s, gate: r.gate(p)}).Complete(t.Context(), model.Request{}) })
 		}
 		wg.Wait()
 		if early.Load() > 0 || s.calls.Load() != 40 {
@@ -112,10 +116,30 @@ func TestACallThatFindsNoRoomInTimeWasNotSent(t *testing.T) {
 		g.slots <- struct{}{}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := gated{&slow{}, g}.Complete(ctx, model.Request{})
+		_, err := gated{next: &slow{}, gate: g}.Complete(ctx, model.Request{})
 		e, ok := model.AsError(err)
 		if !ok || !e.NotSent || e.Kind != model.RateLimited {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+func TestAKeyThatAServerEchoesIsTakenOut(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"error": {"message": "no such key: ZebraQuiltMango", "type": "invalid_request_error", "code": "invalid_api_key"}}`)
+	}))
+	defer s.Close()
+	r := &Registry{Getenv: func(k string) string {
+		return map[string]string{"GROQ_API_KEY": "ZebraQuiltMango", "GROQ_BASE_URL": s.URL}[k]
+	}}
+	ref := model.Ref{Provider: "groq", Model: "m"}
+	c, err := r.Client(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Complete(t.Context(), model.Request{Ref: ref, MaxTokens: 1, Messages: []model.Message{{Role: "user", Content: "x"}}})
+	if e, ok := model.AsError(err); !ok || e.Kind != model.Unauthorised || strings.Contains(err.Error(), "Zebra") || !strings.Contains(err.Error(), "[redacted:key]") {
+		t.Errorf("%v", err)
+	}
 }

@@ -50,7 +50,27 @@ func (r *Registry) Client(ref model.Ref) (model.Client, error) {
 	if p.protocol == offline {
 		return c, nil
 	}
-	return gated{c, r.gate(p)}, nil
+	return gated{c, r.gate(p), r.secrets(p)}, nil
+}
+
+// secrets are the keys that a provider is given.
+func (r *Registry) secrets(p Provider) []string {
+	names := []string{p.KeyEnv}
+	switch p.protocol {
+	case claudeCLI:
+		names = []string{"ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"}
+	case codexCLI:
+		names = []string{"OPENAI_API_KEY", "CODEX_API_KEY"}
+	}
+	var out []string
+	for _, n := range names {
+		if n != "" {
+			if v := r.Getenv(n); v != "" {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
 }
 
 func (r *Registry) make(p Provider, ref model.Ref) (model.Client, error) {

@@ -163,8 +163,8 @@ const (
 	NotFound     Kind = "not_found"    // no such model or address
 	TooLong      Kind = "prompt_too_long"
 	CutOff       Kind = "max_tokens" // the answer ended at the bound on its tokens
-	Malformed    Kind = "malformed" // the reply is not what the wire format says
-	Refused      Kind = "refused"   // the model or its filter declined
+	Malformed    Kind = "malformed"  // the reply is not what the wire format says
+	Refused      Kind = "refused"    // the model or its filter declined
 )
 
 // Error is a failed call.

@@ -36,13 +36,14 @@ type Provider struct {
 
 // Price is in dollars for a million tokens.
 type Price struct {
-	Input  float64  `yaml:"input"`
+	Input  *float64 `yaml:"input"`
 	Cached *float64 `yaml:"cached"` // default input
-	Write  float64  `yaml:"write"`
-	Output float64  `yaml:"output"`
+	Write  *float64 `yaml:"write"`  // default input
+	Output *float64 `yaml:"output"`
 }
 
-// Caps bound what model calls may take, over all runs: in a run, since midnight, since the first of the month, in UTC. 0 is no cap.
+// Caps bound what model calls may take, over all runs: in a run, since midnight, since the first of the month, in UTC. What is left
+// out is not bounded; 0 allows nothing.
 type Caps struct {
 	Run   Cap `yaml:"run"`
 	Day   Cap `yaml:"day"`
@@ -51,9 +52,9 @@ type Caps struct {
 
 // Cap is one bound.
 type Cap struct {
-	USD    float64 `yaml:"usd"`
-	Calls  int     `yaml:"calls"`
-	Tokens int     `yaml:"tokens"`
+	USD    *float64 `yaml:"usd"`
+	Calls  *int     `yaml:"calls"`
+	Tokens *int     `yaml:"tokens"`
 }
 
 // Source configures where research asks.

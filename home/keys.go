@@ -24,6 +24,9 @@ func (d Dir) Keys() (map[string]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is no file: it holds lines NAME=value", ErrConfig, path)
+	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("%w: %s may be read by others (mode %04o): run `chmod 600 %s`, and think of new keys", ErrConfig, path, info.Mode().Perm(), path)
 	}

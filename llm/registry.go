@@ -76,9 +76,12 @@ func (r *Registry) secrets(p Provider) []string {
 func (r *Registry) make(p Provider, ref model.Ref) (model.Client, error) {
 	key := ""
 	if p.KeyEnv != "" {
-		if key = r.Getenv(p.KeyEnv); key == "" {
+		if key = strings.TrimSpace(r.Getenv(p.KeyEnv)); key == "" {
 			return nil, fmt.Errorf("use %s: %w: set %s, or leave --provider out to use the offline model", ref, ErrNoKey, p.KeyEnv)
 		}
+	}
+	if strings.ContainsFunc(key, func(c rune) bool { return c <= ' ' || c >= 0x7f }) {
+		return nil, fmt.Errorf("use %s: the key in %s holds a space, a line break or another character that no key has", ref, p.KeyEnv)
 	}
 	if ref.Model == "" && p.Model == "" && p.protocol != offline && p.protocol != codexCLI {
 		return nil, fmt.Errorf("use %s: name a model, as in %s:MODEL", ref, ref.Provider)
@@ -103,6 +106,22 @@ func (r *Registry) Local(ref model.Ref) bool {
 		return false
 	}
 	return p.protocol == offline || p.protocol == chat && loopback(r.base(p))
+}
+
+// Address is where a local provider listens, "" for the others.
+func (r *Registry) Address(name string) string {
+	p, err := r.provider(name)
+	if err != nil || p.protocol != chat || !loopback(r.base(p)) {
+		return ""
+	}
+	u, err := url.Parse(r.base(p))
+	if err != nil {
+		return ""
+	}
+	if u.Port() == "" {
+		return net.JoinHostPort(u.Hostname(), map[string]string{"https": "443"}[u.Scheme]+map[string]string{"http": "80"}[u.Scheme])
+	}
+	return u.Host
 }
 
 // loopback reports whether an address is on this machine.

@@ -12,7 +12,7 @@ var (
 	ErrCalls  = errors.New("the number of calls is used up")
 )
 
-// Cap is a bound of a person on what all runs together may take since a moment, or one run by itself. Zero fields bound nothing.
+// Cap is a bound of a person on what all runs together may take since a moment, or one run by itself. Negative fields bound nothing.
 type Cap struct {
 	Name   string // run, day, month
 	Since  time.Time

@@ -141,12 +141,19 @@ func (n NanoUSD) USD() float64 { return float64(n) / 1e9 }
 // FromUSD converts from dollars, rounding to the nearest.
 func FromUSD(d float64) NanoUSD { return NanoUSD(math.Round(d * 1e9)) }
 
+// mostMoney is where sums of money end: far beyond any budget, and far from an overflow.
+const mostMoney NanoUSD = 1 << 60
+
 // Cost is the price of a usage, rounded up.
 func (p Price) Cost(u Usage) NanoUSD {
 	// dollars for a million tokens = 1000 nanodollars for one
 	write := max(p.Write, p.Input)
 	fresh := float64(u.Input-u.Cached-u.Written) * p.Input * 1000
-	return NanoUSD(math.Ceil(fresh + float64(u.Cached)*p.Cached*1000 + float64(u.Written)*write*1000 + float64(u.Output)*p.Output*1000))
+	sum := math.Ceil(fresh + float64(u.Cached)*p.Cached*1000 + float64(u.Written)*write*1000 + float64(u.Output)*p.Output*1000)
+	if math.IsNaN(sum) || sum >= float64(mostMoney) {
+		return mostMoney
+	}
+	return NanoUSD(sum)
 }
 
 // Kind sorts failures by what to do about them.

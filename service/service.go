@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"slices"
@@ -86,7 +87,12 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		_ = st.Close()
 		return nil, err
 	}
-	st.SetCaps(capsOf(cfg.Caps))
+	caps, err := capsOf(dir, cfg.Caps)
+	if err != nil {
+		_ = st.Close()
+		return nil, err
+	}
+	st.SetCaps(caps)
 	if s.homeID, err = st.HomeID(ctx); err == nil {
 		s.Models, err = NewModels(dir, o.Getenv, &http.Client{})
 	}
@@ -268,12 +274,20 @@ func NewModels(dir home.Dir, getenv func(string) string, h *http.Client) (*Model
 		if ref, err := model.ParseRef(name); err != nil || ref.Model == "" {
 			return bad("prices: %q: want provider:model", name)
 		}
-		if p.Input < 0 || p.Output < 0 || p.Write < 0 || p.Cached != nil && *p.Cached < 0 {
-			return bad("prices.%s: a price can not be negative", name)
+		if p.Input == nil || p.Output == nil {
+			return bad("prices.%s: want input and output, in dollars for a million tokens", name)
 		}
-		price := model.Price{Input: p.Input, Cached: p.Input, Write: p.Write, Output: p.Output}
+		price := model.Price{Input: *p.Input, Cached: *p.Input, Output: *p.Output}
 		if p.Cached != nil {
 			price.Cached = *p.Cached
+		}
+		if p.Write != nil {
+			price.Write = *p.Write
+		}
+		for _, v := range []float64{price.Input, price.Cached, price.Write, price.Output} {
+			if !sane(v) {
+				return bad("prices.%s: a price is a number of dollars, at least 0", name)
+			}
 		}
 		prices.Override(name, price)
 	}
@@ -306,6 +320,22 @@ func (m *Models) DefaultModel(provider string) string { return m.registry.Defaul
 
 // Completes reports whether a provider completes prompts, and is known at all.
 func (m *Models) Completes(provider string) bool { return m.registry.Completes(provider) }
+
+// Answers reports whether somebody listens where a local provider is to be; others are not asked.
+func (m *Models) Answers(ctx context.Context, provider string) (address string, ok bool) {
+	address = m.registry.Address(provider)
+	if address == "" {
+		return "", true
+	}
+	ctx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
+	defer cancel()
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return address, false
+	}
+	_ = c.Close()
+	return address, true
+}
 
 // Free reports whether a provider costs nothing by the token.
 func (m *Models) Free(provider string) bool { return m.registry.Free(provider) }

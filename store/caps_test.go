@@ -31,7 +31,7 @@ func capped(t *testing.T, at *time.Time, caps ...model.Cap) *Store {
 }
 
 func TestACapOfADayHoldsForAllRunsAndEndsWithIt(t *testing.T) {
-	for what, c := range map[string]model.Cap{"dollars": {Name: "day", USD: 100}, "calls": {Name: "day", Calls: 2}, "tokens": {Name: "day", Tokens: 250}} {
+	for what, c := range map[string]model.Cap{"dollars": {Name: "day", USD: 100, Calls: -1, Tokens: -1}, "calls": {Name: "day", USD: -1, Calls: 2, Tokens: -1}, "tokens": {Name: "day", USD: -1, Calls: -1, Tokens: 250}} {
 		at := time.Date(2026, 5, 1, 23, 0, 0, 0, time.UTC)
 		s := capped(t, &at, c)
 		book := func(runID string, n int) error {
@@ -55,7 +55,7 @@ func TestACapOfADayHoldsForAllRunsAndEndsWithIt(t *testing.T) {
 
 func TestACapOfARunHoldsForEachByItself(t *testing.T) {
 	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	s := capped(t, &at, model.Cap{Name: "run", Run: true, Tokens: 150})
+	s := capped(t, &at, model.Cap{Name: "run", Run: true, USD: -1, Calls: -1, Tokens: 150})
 	book := func(runID string, n int) error {
 		_, err := s.Reserve(t.Context(), model.Booking{Key: fmt.Sprint(runID, n), RunID: runID, Stage: "judge", Ref: model.Ref{Provider: "ollama"}, Tokens: 100})
 		return err
@@ -107,5 +107,17 @@ func TestCapsAreNeverOvershot(t *testing.T) {
 	}
 	if n < calls*8/10 && spent < usd*8/10 && tok < tokens*8/10 {
 		t.Errorf("the caps were not reached: %d, %d calls, %d tokens", spent, n, tok)
+	}
+}
+
+func TestACapOfZeroAllowsNothing(t *testing.T) {
+	at := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for what, c := range map[string]model.Cap{"dollars": {Name: "day", Calls: -1, Tokens: -1}, "calls": {Name: "day", USD: -1, Tokens: -1}, "tokens": {Name: "day", USD: -1, Calls: -1}} {
+		s := capped(t, &at, c)
+		_, err := s.Reserve(t.Context(), model.Booking{Key: "k", RunID: "r", Stage: "judge", Ref: model.Ref{Provider: "openai"}, Reserve: 5, Tokens: 5, Budget: 1000})
+		var e *model.CapError
+		if !errors.As(err, &e) || e.What != what {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

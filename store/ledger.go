@@ -39,7 +39,7 @@ func (s *Store) Reserve(ctx context.Context, b model.Booking) (model.Booked, err
 		if err := tx.QueryRowContext(ctx, `SELECT coalesce(sum(CASE state WHEN 'reserved' THEN reserved ELSE spent END), 0), count(CASE WHEN state <> 'released' THEN 1 END) FROM calls WHERE run_id = ?`, b.RunID).Scan(&committed, &calls); err != nil {
 			return err
 		}
-		if b.Reserve > 0 && model.NanoUSD(committed)+b.Reserve > b.Budget {
+		if b.Reserve > 0 && (b.Reserve > b.Budget || model.NanoUSD(committed) > b.Budget-b.Reserve) {
 			return model.ErrBudget
 		}
 		if b.Calls > 0 && calls >= b.Calls {
@@ -69,7 +69,7 @@ func (s *Store) withinCaps(ctx context.Context, tx *sql.Tx, b model.Booking) err
 		return nil
 	}
 	for _, c := range s.caps(s.now()) {
-		if c.USD <= 0 && c.Calls <= 0 && c.Tokens <= 0 {
+		if c.USD < 0 && c.Calls < 0 && c.Tokens < 0 {
 			continue
 		}
 		runID := ""
@@ -83,12 +83,12 @@ func (s *Store) withinCaps(ctx context.Context, tx *sql.Tx, b model.Booking) err
 			return err
 		}
 		switch {
-		case c.USD > 0 && b.Reserve > 0 && model.NanoUSD(spent)+b.Reserve > c.USD:
+		case c.USD >= 0 && b.Reserve > 0 && (b.Reserve > c.USD || model.NanoUSD(spent) > c.USD-b.Reserve):
 			return &model.CapError{Cap: c.Name, What: "dollars"}
 		case b.Ref.Provider == model.Offline: // it takes neither tokens nor anybody's patience
-		case c.Calls > 0 && calls >= int64(c.Calls):
+		case c.Calls >= 0 && calls >= int64(c.Calls):
 			return &model.CapError{Cap: c.Name, What: "calls"}
-		case c.Tokens > 0 && tokens+int64(b.Tokens) > int64(c.Tokens):
+		case c.Tokens >= 0 && tokens+int64(b.Tokens) > int64(c.Tokens):
 			return &model.CapError{Cap: c.Name, What: "tokens"}
 		}
 	}

@@ -142,7 +142,8 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		}
 	}
 	lock := flock.New(o.Path+".lock", flock.SetPermissions(0o600))
-	wait, cancel := context.WithTimeout(ctx, o.BusyTimeout)
+	// Whoever makes the file may take a while, with many waiting on a slow disk.
+	wait, cancel := context.WithTimeout(ctx, 4*o.BusyTimeout)
 	defer cancel()
 	if ok, err := lock.TryLockContext(wait, 5*time.Millisecond); err != nil || !ok {
 		if errors.Is(err, context.DeadlineExceeded) || err == nil {

@@ -52,6 +52,8 @@ func (a *app) doctorCmd() *cobra.Command {
 					}
 					if _, err := s.Models.Client(ref); err != nil {
 						add("model", true, "%s can not be used yet: %v", p, err)
+					} else if at, ok := s.Models.Answers(cmd.Context(), p); !ok {
+						add("model", true, "%s can not be used yet: nobody answers at %s", p, at)
 					} else {
 						add("model", true, "%s is usable", ref)
 					}

@@ -346,7 +346,7 @@ func parsePrice(s string) (in, out float64, err error) {
 			out, err = strconv.ParseFloat(strings.TrimSpace(b), 64)
 		}
 	}
-	if !ok || err != nil || in < 0 || out < 0 || math.IsNaN(in+out) || math.IsInf(in+out, 0) {
+	if !ok || err != nil || in < 0 || out < 0 || math.IsNaN(in+out) || in > 1e6 || out > 1e6 {
 		return 0, 0, usage("--price %q: want IN,OUT in dollars for a million tokens, such as 0.15,0.60", s)
 	}
 	return in, out, nil

@@ -140,6 +140,10 @@ func (c *AgentCLI) Complete(ctx context.Context, req model.Request) (model.Reply
 		if errors.As(err, &missing) {
 			return model.Reply{}, &model.Error{Kind: model.NotFound, Provider: c.name, NotSent: true, Err: errors.New(short(missing.Error()))}
 		}
+		var known *model.Error
+		if errors.As(rerr, &known) {
+			rerr = known.Err
+		}
 		said := short(strings.TrimSpace(errOut.String() + " " + rerr.Error()))
 		return model.Reply{}, &model.Error{Kind: said2kind(said), Provider: c.name, Err: fmt.Errorf("the program failed (%w): %s", err, said)}
 	case rerr != nil:
@@ -151,7 +155,7 @@ func (c *AgentCLI) Complete(ctx context.Context, req model.Request) (model.Reply
 		return model.Reply{}, &model.Error{Kind: model.Malformed, Provider: c.name, Err: rerr}
 	}
 	if u := reply.Usage; u.Input <= 0 && u.Output <= 0 {
-		reply.Usage = model.Usage{Input: model.EstimateInput(req.Messages), Output: model.Estimate(reply.Text), Estimated: true}
+		reply.Usage = estimated(req, reply.Text)
 	}
 	return reply, nil
 }

@@ -36,9 +36,7 @@ func NewAnthropic(o AnthropicOptions) *AnthropicClient {
 	if o.BaseURL != "" {
 		opts = append(opts, option.WithBaseURL(o.BaseURL))
 	}
-	if o.HTTP != nil {
-		opts = append(opts, option.WithHTTPClient(o.HTTP))
-	}
+	opts = append(opts, option.WithHTTPClient(strictly(o.HTTP)))
 	return &AnthropicClient{o.Provider, anthropic.NewClient(opts...)}
 }
 
@@ -92,8 +90,8 @@ func (c *AnthropicClient) Complete(ctx context.Context, req model.Request) (mode
 	}
 	u := resp.Usage
 	reply.Usage = model.Usage{Input: int(u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens), Cached: int(u.CacheReadInputTokens), Written: int(u.CacheCreationInputTokens), Output: int(u.OutputTokens)}
-	if u := reply.Usage; (u.Input == 0 && u.Output == 0) || u.Input < 0 || u.Output < 0 || u.Cached < 0 || u.Written < 0 {
-		reply.Usage = model.Usage{Input: model.EstimateInput(req.Messages), Output: model.Estimate(reply.Text), Estimated: true}
+	if !believable(req, reply.Usage) {
+		reply.Usage = estimated(req, reply.Text)
 	}
 	if len(resp.Content) == 0 && reply.Finish == "stop" {
 		return model.Reply{}, &model.Error{Kind: model.Malformed, Provider: c.provider, Err: errors.New("the reply has no content")}

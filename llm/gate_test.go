@@ -143,3 +143,54 @@ func TestAKeyThatAServerEchoesIsTakenOut(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestNoRedirectIsFollowedAndNoAnswerReadWithoutEnd(t *testing.T) {
+	var elsewhere atomic.Int64
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	for name, answer := range map[string]http.HandlerFunc{
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+		},
+		"endless": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"choices": [{"message": {"content": "`)
+			for range (maxAnswer >> 20) + 2 {
+				if _, err := w.Write([]byte(strings.Repeat("a", 1<<20))); err != nil {
+					return
+				}
+			}
+		},
+	} {
+		s := httptest.NewServer(answer)
+		for _, provider := range []string{"groq", "anthropic"} {
+			r := &Registry{Getenv: func(k string) string {
+				return map[string]string{"GROQ_API_KEY": "key-of-mine", "GROQ_BASE_URL": s.URL, "ANTHROPIC_API_KEY": "key-of-mine", "ANTHROPIC_BASE_URL": s.URL}[k]
+			}}
+			ref := model.Ref{Provider: provider, Model: "m"}
+			c, err := r.Client(ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = c.Complete(t.Context(), model.Request{Ref: ref, MaxTokens: 1, Messages: []model.Message{{Role: "user", Content: "x"}}})
+			if e, ok := model.AsError(err); !ok || e.Retryable() {
+				t.Errorf("%s, %s: %v", name, provider, err)
+			}
+		}
+		s.Close()
+	}
+	if elsewhere.Load() != 0 {
+		t.Error("a redirect was followed")
+	}
+}
+
+func TestAnAbsurdUsageIsNotBelieved(t *testing.T) {
+	req := model.Request{MaxTokens: 100, Messages: []model.Message{{Role: "user", Content: "hello"}}}
+	for u, want := range map[model.Usage]bool{
+		{Input: 10, Output: 5}: true, {Input: 10, Output: 100}: true, {Input: 10, Cached: 10, Output: 1}: true,
+		{}: false, {Input: -1, Output: 5}: false, {Input: 1e12, Output: 5}: false, {Input: 10, Output: 1e9}: false, {Input: 10, Cached: 11, Output: 1}: false,
+	} {
+		if got := believable(req, u); got != want {
+			t.Errorf("%+v: %v", u, got)
+		}
+	}
+}

@@ -46,10 +46,7 @@ func NewOpenAI(o OpenAIOptions) (*OpenAIClient, error) {
 	if o.BaseURL != "" {
 		cfg.BaseURL = strings.TrimRight(o.BaseURL, "/")
 	}
-	if o.HTTP == nil {
-		o.HTTP = &http.Client{Transport: http.DefaultTransport}
-	}
-	h := *o.HTTP
+	h := *strictly(o.HTTP)
 	h.Transport = headerKeeper{h.Transport}
 	cfg.HTTPClient = &h
 	c.client = openai.NewClientWithConfig(cfg)
@@ -94,9 +91,8 @@ func (c *OpenAIClient) Complete(ctx context.Context, req model.Request) (model.R
 	if choice.Message.Refusal != "" {
 		reply.Finish, reply.Text = "refusal", choice.Message.Refusal
 	}
-	if u := reply.Usage; (u.Input == 0 && u.Output == 0) || u.Input < 0 || u.Output < 0 || u.Cached < 0 || u.Cached > u.Input {
-		// No usage, or none that can be.
-		reply.Usage = model.Usage{Input: model.EstimateInput(req.Messages), Output: model.Estimate(reply.Text), Estimated: true}
+	if !believable(req, reply.Usage) {
+		reply.Usage = estimated(req, reply.Text)
 	}
 	return reply, nil
 }
@@ -141,6 +137,10 @@ func transport(ctx context.Context, provider string, err error) error {
 	var op *net.OpError
 	e.NotSent = errors.As(err, &op) && op.Op == "dial"
 	switch {
+	case errors.Is(err, errRedirect):
+		e.Kind, e.Err, e.NotSent = model.BadRequest, errRedirect, false
+	case errors.Is(err, errTooLarge):
+		e.Kind, e.Err = model.BadRequest, errTooLarge
 	case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || (errors.As(err, &netErr) && netErr.Timeout()):
 		e.Kind, e.Err = model.Timeout, errors.New("no answer in time")
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):

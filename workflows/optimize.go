@@ -107,7 +107,7 @@ func (o *optimization) begin(ctx workflow.Context) (done bool, out OptimizeOutpu
 	base, err := callEvaluate(ctx, activities.EvaluateIn{Job: o.job, Stage: "baseline", Hash: o.Pre.Hash, Side: validation.Selection, Trials: o.Pre.Trials})
 	switch {
 	case err != nil && isOutage(err):
-		o.StopReason, o.Last = activities.StopBreaker, "the judge can not be reached: "+cause(err)
+		o.StopReason, o.Last = activities.StopBreaker, "the judge gives no answer: "+cause(err)
 	case err != nil:
 		out, err = o.fail(ctx, err)
 		return true, out, err

@@ -23,7 +23,7 @@ func (o *optimization) step(ctx workflow.Context) error {
 		switch {
 		case err != nil && isOutage(err):
 			o.Outages++
-			failed = "the reflecting model can not be reached: " + cause(err)
+			failed = "the reflecting model gives no answer: " + cause(err)
 		case err != nil:
 			return err
 		case out.Stopped != "":
@@ -101,7 +101,7 @@ func (o *optimization) try(ctx workflow.Context, keys []string, try int) (divisi
 	switch {
 	case err != nil && isOutage(err):
 		o.Outages++
-		in.Missing = "the judge can not be reached: " + cause(err)
+		in.Missing = "the judge gives no answer: " + cause(err)
 		return o.record(ctx, in)
 	case err != nil:
 		return false, err

@@ -206,6 +206,11 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 			return p, false, usage("%s %s: %v", dir.flag, dir.value, err)
 		}
 	}
+	if p.Record != "" && !o.showPrompts {
+		if err := writable(p.Record); err != nil {
+			return p, false, usage("--record %s: %v", o.record, err)
+		}
+	}
 	if p.Record != "" && p.Replay != "" {
 		return p, false, usage("--record and --replay exclude each other")
 	}
@@ -249,6 +254,9 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 			}
 		}
 	}
+	if p.MaxCalls == 0 && p.Price != nil && *p.Price == 0 && *p.PriceOut == 0 && provider.Provider != model.Offline {
+		p.MaxCalls = freeCalls
+	}
 	switch {
 	case o.write:
 		p.Deliver = "write"
@@ -281,6 +289,18 @@ func findSkill(ctx context.Context, s *service.Service, arg string) (string, err
 		return "", usage("--skill %s: no such file, and no skill of that name was trained before", arg)
 	}
 	return vs[0].Path, nil
+}
+
+// writable makes a folder, where there is none, and tries whether a file can be made in it.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".try-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // freeCalls bounds a run whose models are free by the token.

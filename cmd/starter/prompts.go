@@ -73,7 +73,7 @@ func (a *app) showPrompts(ctx context.Context, real *service.Service, o optimize
 	}
 	p.Deliver, p.Record, p.Replay = "dry-run", "", ""
 	if o.importFile != "" {
-		if err := a.importFor(ctx, s, o.importFile, p.SkillKey, true); err != nil {
+		if err := a.importFor(ctx, s, o.importFile, p.SkillKey, false); err != nil {
 			return err
 		}
 	}

@@ -143,7 +143,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	}
 	lock := flock.New(o.Path+".lock", flock.SetPermissions(0o600))
 	// Whoever makes the file may take a while, with many waiting on a slow disk.
-	wait, cancel := context.WithTimeout(ctx, 4*o.BusyTimeout)
+	wait, cancel := context.WithTimeout(ctx, o.BusyTimeout*3/2)
 	defer cancel()
 	if ok, err := lock.TryLockContext(wait, 5*time.Millisecond); err != nil || !ok {
 		if errors.Is(err, context.DeadlineExceeded) || err == nil {

@@ -61,7 +61,7 @@ func (a *Activities) complete(ctx context.Context, c call) (model.Reply, error) 
 	}
 	booked, err := a.o.Store.Reserve(ctx, model.Booking{
 		Key: key, RunID: c.job.RunID, Stage: c.stage, Step: c.step, Ref: c.ref,
-		Reserve: price.Most(c.req), Tokens: model.InputBound(c.req.Messages) + c.req.MaxTokens,
+		Reserve: price.Most(c.req), Tokens: model.MostInput(c.req) + c.req.MaxTokens,
 		Budget: model.FromUSD(c.job.Params.BudgetUSD), Calls: c.job.Params.MaxCalls,
 	})
 	var capped *model.CapError

@@ -103,11 +103,10 @@ func (a *Activities) embed(ctx context.Context, job ResearchJob, ref model.Ref, 
 		return InputError("price %s: %w", ref, err)
 	}
 	inputs := make([]string, len(hashes))
-	bytes := 0
 	for i, h := range hashes {
 		inputs[i] = texts[h]
-		bytes += len(texts[h])
 	}
+	most := model.MostEmbedded(inputs)
 	makers := a.o.Embedders
 	if job.Settings.Private {
 		makers, _ = a.o.PrivateModels.(Embedders)
@@ -120,7 +119,7 @@ func (a *Activities) embed(ctx context.Context, job ResearchJob, ref model.Ref, 
 		return InputError("use %s: %w", ref, err)
 	}
 	key := claim.Hash(strings.Join(append([]string{"embed", job.RunID, ref.String()}, hashes...), "\x00"))
-	booked, err := a.o.Store.Reserve(ctx, model.Booking{Key: key, RunID: job.RunID, Stage: "embed", Ref: ref, Reserve: price.Cost(model.Usage{Input: bytes}), Budget: model.FromUSD(job.Settings.BudgetUSD), Calls: job.Settings.MaxCalls})
+	booked, err := a.o.Store.Reserve(ctx, model.Booking{Key: key, RunID: job.RunID, Stage: "embed", Ref: ref, Reserve: price.Cost(model.Usage{Input: most}), Tokens: most, Budget: model.FromUSD(job.Settings.BudgetUSD), Calls: job.Settings.MaxCalls})
 	switch {
 	case errors.Is(err, model.ErrBudget):
 		return stopped{StopBudget}

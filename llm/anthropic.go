@@ -90,9 +90,7 @@ func (c *AnthropicClient) Complete(ctx context.Context, req model.Request) (mode
 	}
 	u := resp.Usage
 	reply.Usage = model.Usage{Input: int(u.InputTokens + u.CacheReadInputTokens + u.CacheCreationInputTokens), Cached: int(u.CacheReadInputTokens), Written: int(u.CacheCreationInputTokens), Output: int(u.OutputTokens)}
-	if !believable(req, reply.Usage) {
-		reply.Usage = estimated(req, reply.Text)
-	}
+	reply.Usage = booked(req, reply.Usage, reply.Text)
 	if len(resp.Content) == 0 && reply.Finish == "stop" {
 		return model.Reply{}, &model.Error{Kind: model.Malformed, Provider: c.provider, Err: errors.New("the reply has no content")}
 	}

@@ -41,6 +41,9 @@ func (c *OpenAIClient) Embed(ctx context.Context, req model.EmbedRequest) (model
 			return bad("the vectors have different lengths")
 		}
 	}
+	if most := model.MostEmbedded(req.Texts); out.Usage.Input > most { // that much was reserved
+		out.Usage.Input, out.Usage.Estimated = most, true
+	}
 	if out.Usage.Input <= 0 {
 		for _, t := range req.Texts {
 			out.Usage.Input += model.Estimate(t)

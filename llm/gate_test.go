@@ -183,14 +183,27 @@ func TestNoRedirectIsFollowedAndNoAnswerReadWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestAnAbsurdUsageIsNotBelieved(t *testing.T) {
-	req := model.Request{MaxTokens: 100, Messages: []model.Message{{Role: "user", Content: "hello"}}}
-	for u, want := range map[model.Usage]bool{
-		{Input: 10, Output: 5}: true, {Input: 10, Output: 100}: true, {Input: 10, Cached: 10, Output: 1}: true,
-		{}: false, {Input: -1, Output: 5}: false, {Input: 1e12, Output: 5}: false, {Input: 10, Output: 1e9}: false, {Input: 10, Cached: 11, Output: 1}: false,
+// What is booked never passes what was reserved, whatever a server tells.
+func TestAnAbsurdUsageIsBookedAtWhatWasReserved(t *testing.T) {
+	req := model.Request{MaxTokens: 100, Messages: []model.Message{{Role: "user", Content: strings.Repeat("hello ", 50)}}}
+	price := model.Price{Input: 3, Cached: 0.3, Write: 3.75, Output: 15}
+	for u, want := range map[model.Usage]model.Usage{
+		{Input: 10, Output: 5}: {Input: 10, Output: 5}, {Input: 10, Output: 100}: {Input: 10, Output: 100}, {Input: 10, Cached: 10, Output: 1}: {Input: 10, Cached: 10, Output: 1},
+		{Input: 9, Cached: 4, Written: 5, Output: 1}: {Input: 9, Cached: 4, Written: 5, Output: 1},
+		{Input: 1e12, Output: 5}:                     {Input: model.MostInput(req), Output: 5, Estimated: true},
+		{Input: 10, Output: 1e9}:                     {Input: 10, Output: 100, Estimated: true},
+		{}:                                           estimated(req, "ok"), {Input: -1, Output: 5}: estimated(req, "ok"), {Input: 10, Cached: 11, Output: 1}: estimated(req, "ok"), {Input: 10, Cached: 6, Written: 6, Output: 1}: estimated(req, "ok"),
 	} {
-		if got := believable(req, u); got != want {
-			t.Errorf("%+v: %v", u, got)
+		got := booked(req, u, "ok")
+		if got != want {
+			t.Errorf("%+v: %+v, want %+v", u, got, want)
 		}
+		if price.Cost(got) > price.Most(req) {
+			t.Errorf("%+v costs %d, reserved were %d", u, price.Cost(got), price.Most(req))
+		}
+	}
+	long := booked(req, model.Usage{}, strings.Repeat("x", 1e6))
+	if price.Cost(long) > price.Most(req) {
+		t.Error("an estimate passes what was reserved")
 	}
 }

@@ -91,9 +91,7 @@ func (c *OpenAIClient) Complete(ctx context.Context, req model.Request) (model.R
 	if choice.Message.Refusal != "" {
 		reply.Finish, reply.Text = "refusal", choice.Message.Refusal
 	}
-	if !believable(req, reply.Usage) {
-		reply.Usage = estimated(req, reply.Text)
-	}
+	reply.Usage = booked(req, reply.Usage, reply.Text)
 	return reply, nil
 }
 

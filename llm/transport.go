@@ -70,17 +70,25 @@ func strictly(h *http.Client) *http.Client {
 	return &c
 }
 
-// believable is a usage that a request may have had; a server that tells more is not believed, since one wrong figure would use up
-// every budget.
-func believable(req model.Request, u model.Usage) bool {
-	in := 2*model.InputBound(req.Messages) + 10_000
-	if req.Schema != nil {
-		in += 2 * len(req.Schema.JSON)
+// booked is the usage that a reply is booked with: what the server told, where it can be. None, or one that contradicts itself, is
+// estimated. One beyond what was reserved is booked at that, and marked: more would pass the budget, and one wrong figure would
+// use up every other one.
+func booked(req model.Request, told model.Usage, text string) model.Usage {
+	u := told
+	if u.Input < 0 || u.Output < 0 || u.Cached < 0 || u.Written < 0 || u.Input == 0 && u.Output == 0 || u.Cached > u.Input || u.Written > u.Input-u.Cached {
+		u = estimated(req, text)
 	}
-	return (u.Input > 0 || u.Output > 0) && u.Input >= 0 && u.Output >= 0 && u.Cached >= 0 && u.Written >= 0 && u.Cached+u.Written <= u.Input && u.Input <= in && u.Output <= 2*req.MaxTokens+1000
+	if most := model.MostInput(req); u.Input > most {
+		u.Input, u.Estimated = most, true
+		u.Cached, u.Written = 0, 0
+	}
+	if req.MaxTokens > 0 && u.Output > req.MaxTokens {
+		u.Output, u.Estimated = req.MaxTokens, true
+	}
+	return u
 }
 
-// estimated is what stands in for a usage that was not told, or is not believed.
+// estimated is what stands in for a usage that was not told.
 func estimated(req model.Request, text string) model.Usage {
 	return model.Usage{Input: model.EstimateInput(req.Messages), Output: model.Estimate(text), Estimated: true}
 }

@@ -18,3 +18,12 @@ type EmbedReply struct {
 type Embedder interface {
 	Embed(ctx context.Context, req EmbedRequest) (EmbedReply, error)
 }
+
+// MostEmbedded is an upper bound on the tokens of texts that vectors are made of: their bytes, and what frames each.
+func MostEmbedded(texts []string) int {
+	n := 0
+	for _, t := range texts {
+		n += len(t) + 8
+	}
+	return n
+}

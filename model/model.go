@@ -212,15 +212,24 @@ func AsError(err error) (*Error, bool) {
 
 // Most is the most that a call can cost: every token of the prompt written to a cache, and the whole bound on the answer.
 func (p Price) Most(req Request) NanoUSD {
-	n := InputBound(req.Messages)
-	if req.Schema != nil {
-		n += len(req.Schema.JSON) + len(req.Schema.Name)
-	}
+	n := MostInput(req)
 	u := Usage{Input: n, Output: req.MaxTokens}
 	if p.Write > p.Input {
 		u.Written = n
 	}
 	return p.Cost(u)
+}
+
+// toolFrame is what a provider adds to a prompt of its own where an answer has to follow a schema, in tokens; rather too many.
+const toolFrame = 1000
+
+// MostInput is an upper bound on the tokens of a whole request: its messages, and a schema with what the provider adds for it.
+func MostInput(req Request) int {
+	n := InputBound(req.Messages)
+	if req.Schema != nil {
+		n += len(req.Schema.JSON) + len(req.Schema.Name) + toolFrame
+	}
+	return n
 }
 
 // Estimate is about how many tokens a text has, rather too many than too few: 3 bytes of alphabetic text each, and three tokens

@@ -267,10 +267,11 @@ func (s *Service) payVector(ctx context.Context, slug string, ref model.Ref, e m
 	if err != nil {
 		return err
 	}
+	most := model.MostEmbedded([]string{text})
 	key := claim.Hash("ask\x00" + ref.String() + "\x00" + hash)
 	booked, err := s.Store.Reserve(ctx, model.Booking{
 		Key: key, RunID: "ask/" + slug + "/" + s.Store.Now().Format("2006-01-02"), Stage: "embed", Ref: ref,
-		Reserve: price.Cost(model.Usage{Input: len(text)}), Budget: model.FromUSD(askBudget),
+		Reserve: price.Cost(model.Usage{Input: most}), Tokens: most, Budget: model.FromUSD(askBudget),
 	})
 	if err != nil || booked.Reply != nil {
 		return err

@@ -115,7 +115,7 @@ func run(bin string, n, learnings int) error {
 // fill makes a store with rules that differ in their words, as people's do.
 func fill(bin, dir string, env []string, n int) error {
 	subjects := []string{"migration", "importer", "cache", "handler", "retry", "backoff", "fixture", "index", "queue", "worker", "parser", "token", "session", "cookie", "schema", "endpoint", "timeout", "logger", "metric", "template"}
-	verbs := []string{"rename", "split", "batch", "validate", "escape", "seed", "flush", "close", "wrap", "pin", "stub", "trace", "sort", "page", "lock"}
+	verbs := []string{"rename", "split", "batch", "validate", "escape", "seed", "flush", "close", "wrap", "pin", "guard", "trace", "sort", "page", "lock"}
 	places := []string{"nightly", "staging", "tenant", "billing", "checkout", "search", "mobile", "admin", "export", "report", "gateway", "scheduler", "archive"}
 	var b bytes.Buffer
 	for i := range n {

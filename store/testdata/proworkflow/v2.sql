@@ -90,7 +90,7 @@ INSERT INTO learnings (id, created_at, project, category, rule, mistake, correct
  (4,  '2026-05-10 08:00:00', 'recall-lab', 'Editing', 'Überschriften nicht doppelt vergeben', NULL, NULL, 1),
  (5,  '2026-05-10 08:00:01', 'recall-lab', 'editing', 'ÜBERSCHRIFTEN nicht doppelt vergeben ', NULL, NULL, 3),
  (6,  '2026-05-10 08:00:02', 'recall-lab', 'Editing', '', NULL, NULL, 0),
- (7,  '2026-05-11 09:00:00', '/srv/work/recall lab', 'Testing', 'Feed the parser a truncated file', 'Only whole files were tried', NULL, NULL),
+ (7,  '2026-05-11 09:00:00', '/projects/recall lab', 'Testing', 'Feed the parser a truncated file', 'Only whole files were tried', NULL, NULL),
  (8,  '2026-05-11T09:00:01Z', 'ledger', 'Git', 'Tag before a data migration', NULL, NULL, 0),
  (9,  '2026-05-11T17:00:02+08:00', 'ledger', 'Navigation', '先看目录再改文件', NULL, NULL, 6),
  (10, '2026-05-12', 'ledger', 'Performance', 'Batch the inserts', NULL, 'Batches of 500', 8),

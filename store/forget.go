@@ -95,23 +95,12 @@ func (s *Store) Forget(ctx context.Context, id string) (Forgotten, error) {
 	return out, nil
 }
 
-// emptyLog takes the write-ahead log into the file and cuts it off; busy tells that a reader of another program is in the way.
+// emptyLog takes the write-ahead log into the file and cuts it off. SQLite waits for readers as long as for a lock; busy tells that
+// one of another program stood in the way all that time.
 func (s *Store) emptyLog(ctx context.Context) (busy bool, err error) {
-	for range 20 {
-		var stuck, frames, done int
-		if err := s.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&stuck, &frames, &done); err != nil {
-			return false, err
-		}
-		if stuck == 0 {
-			return false, nil
-		}
-		select {
-		case <-ctx.Done():
-			return true, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-	return true, nil
+	var stuck, frames, done int
+	err = s.write.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&stuck, &frames, &done)
+	return stuck != 0, err
 }
 
 // wordings are the distinct pieces of text that tell the learning; very short ones would match anything.

@@ -437,3 +437,94 @@ func TestCandidatesAreUsableAndShareWords(t *testing.T) {
 		t.Errorf("%+v", ls)
 	}
 }
+
+// What the person said just before is what the block was made of: it goes with it, and what was said an hour earlier stays.
+func TestForgettingTakesTheCorrectionItWasMadeOf(t *testing.T) {
+	s, at := clocked(t)
+	note := func(id, session string, ago time.Duration) {
+		t.Helper()
+		_, err := s.AddNote(t.Context(), learning.Note{ID: id, Session: session, Host: "claude", Excerpt: "no, the wombat must not show", Status: "open", At: at.Add(-ago)})
+		must(t, err)
+	}
+	note("n_same", "s1", 2*time.Minute)
+	note("n_early", "s1", time.Hour)
+	note("n_other", "s2", 2*time.Minute)
+	_, err := s.AddCaptures(t.Context(), []learning.Capture{captured("s1", "t1", "hide the mascot in screenshots", *at)})
+	must(t, err)
+	ls, err := s.Learnings(t.Context(), learning.Filter{})
+	must(t, err)
+	_, err = s.Forget(t.Context(), ls[0].ID)
+	must(t, err)
+	notes, err := s.Notes(t.Context(), "")
+	must(t, err)
+	for _, n := range notes {
+		if gone := n.Excerpt == "" && n.Status == "dismissed"; gone != (n.ID == "n_same") {
+			t.Errorf("%+v", n)
+		}
+	}
+}
+
+func TestForgettingSaysWhenAReaderKeepsTheLog(t *testing.T) {
+	s, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "data.db"), BusyTimeout: 200 * time.Millisecond})
+	must(t, err)
+	defer func() { _ = s.Close() }()
+	id := add(t, s, "hide the numbat in screenshots", nil)
+	other, err := Open(t.Context(), Options{Path: s.Path()})
+	must(t, err)
+	defer func() { _ = other.Close() }()
+	tx, err := other.read.BeginTx(t.Context(), nil)
+	must(t, err)
+	var n int
+	must(t, tx.QueryRowContext(t.Context(), `SELECT count(*) FROM learnings`).Scan(&n))
+	out, err := s.Forget(t.Context(), id)
+	must(t, err)
+	if !out.InLog {
+		t.Error("a reader stood in the way, and nothing was said")
+	}
+	must(t, tx.Rollback())
+	out, err = s.Forget(t.Context(), id) // again, which clears the log
+	must(t, err)
+	if out.InLog {
+		t.Error("nobody stands in the way any more")
+	}
+	files, err := filepath.Glob(filepath.Join(filepath.Dir(s.Path()), "*"))
+	must(t, err)
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		must(t, err)
+		if bytes.Contains(b, []byte("numbat")) {
+			t.Errorf("%s holds it", filepath.Base(f))
+		}
+	}
+}
+
+func TestARuleOfAllProjectsIsNotCapturedAgainInOne(t *testing.T) {
+	s, at := clocked(t)
+	all := add(t, s, "close what you open", nil)
+	gone := add(t, s, "never name the quokka", nil)
+	_, err := s.Forget(t.Context(), gone)
+	must(t, err)
+	for i, rule := range []string{"Close what you open.", "never name the quokka"} {
+		_, err := s.AddRecord(t.Context(), learning.Record{Keys: []string{"origin:x"}, Captures: []learning.Capture{captured("s", fmt.Sprint(i), rule, *at)}})
+		must(t, err)
+	}
+	ls, err := s.Learnings(t.Context(), learning.Filter{})
+	must(t, err)
+	if len(ls) != 2 || status(t, s, all).Observations != 2 || status(t, s, gone).Rule != "" {
+		t.Errorf("%+v", ls)
+	}
+}
+
+// Two forms of one event, of which one names no folder, are one event.
+func TestAnEventIsOneWhateverFolderItNames(t *testing.T) {
+	s, at := clocked(t)
+	for _, keys := range [][]string{nil, {"origin:x"}, {"origin:y"}} {
+		_, err := s.AddRecord(t.Context(), learning.Record{Keys: keys, Captures: []learning.Capture{captured("s", "t", "close what you open", *at)}})
+		must(t, err)
+	}
+	ls, err := s.Learnings(t.Context(), learning.Filter{})
+	must(t, err)
+	if len(ls) != 1 || ls[0].Observations != 1 {
+		t.Errorf("%+v", ls)
+	}
+}

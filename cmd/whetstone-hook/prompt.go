@@ -103,10 +103,19 @@ func (c *call) relevant(s *store.Store, pid string) (text string, ids []string, 
 		c.log.note("%v", err)
 	}
 	passages := c.passages(s, told)
+	open := map[string]bool{"": true} // the wikis whose learnings may be told, each asked once
+	for _, p := range passages {
+		open[p.Wiki] = true
+	}
 	var candidates []learning.Learning
 	for _, h := range hits {
-		scoped := h.Wiki == "" || c.about(s, h.Wiki) || slices.ContainsFunc(passages, func(p claim.Hit) bool { return p.Wiki == h.Wiki })
-		if scoped && !slices.Contains(told, h.ID) {
+		if slices.Contains(told, h.ID) {
+			continue
+		}
+		if _, asked := open[h.Wiki]; !asked {
+			open[h.Wiki] = c.about(s, h.Wiki)
+		}
+		if open[h.Wiki] {
 			candidates = append(candidates, h)
 		}
 	}

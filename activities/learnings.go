@@ -66,7 +66,7 @@ func matchQuery(f *skill.File) string {
 }
 
 // tooFew explains what is missing and how to link what there is.
-func (a *Activities) tooFew(ctx context.Context, p run.Params, f *skill.File, linked, items int) error {
+func (a *Activities) tooFew(ctx context.Context, p run.Params, f *skill.File, used []learning.Learning, items int) error {
 	all, err := a.o.Store.Learnings(ctx, learning.Filter{Status: learning.Pending})
 	if err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *Activities) tooFew(ctx context.Context, p run.Params, f *skill.File, li
 			pending = append(pending, l.ID)
 		}
 	}
-	msg := fmt.Sprintf("train %s: %d learning(s) are linked to it and make %d testable item(s); %d are needed", p.SkillKey, linked, items, MinItems)
+	msg := fmt.Sprintf("train %s: %d learning(s) are linked to it and make %d testable item(s); %d are needed", p.SkillKey, len(used), items, MinItems)
 	if len(pending) > 0 && !p.Pending {
 		return InputError("%s: %d more are pending: look at them with `starter learn list --status pending` and approve what is right with `starter learn approve %s`, or use --include-pending", msg, len(pending), joinQuoted(pending, 12))
 	}
@@ -85,6 +85,9 @@ func (a *Activities) tooFew(ctx context.Context, p run.Params, f *skill.File, li
 	if err != nil {
 		return err
 	}
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		return slices.ContainsFunc(used, func(l learning.Learning) bool { return l.ID == id })
+	})
 	if len(ids) > 0 {
 		return InputError("%s: link some that fit with `starter learn link %s --skill %s`, import more with --import FILE, or let --match choose", msg, joinQuoted(ids, 12), p.SkillKey)
 	}

@@ -169,7 +169,7 @@ func (a *Activities) items(ctx context.Context, job Job, f *skill.File) ([]valid
 	}
 	items, excluded := validation.FromLearnings(ls)
 	if len(items) < MinItems {
-		return nil, nil, a.tooFew(ctx, job.Params, f, len(ls), len(items))
+		return nil, nil, a.tooFew(ctx, job.Params, f, ls, len(items))
 	}
 	sides, err := a.o.Store.Sides(ctx, job.Params.SkillKey)
 	if err != nil {

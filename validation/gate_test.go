@@ -39,7 +39,7 @@ func TestStrictGate(t *testing.T) {
 		"worse":                             {measured("p", "p"), measured("p", "f"), Rejected},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := Gate(c.parent, c.candidate, GateOptions{Deterministic: true}); d.Outcome != c.want {
+			if d := Strict(c.parent, c.candidate); d.Outcome != c.want {
 				t.Errorf("%s (%s), want %s", d.Outcome, d.Reason, c.want)
 			}
 		})
@@ -58,46 +58,6 @@ func TestAMissingVerdictIsNeverAZero(t *testing.T) {
 	}
 }
 
-func TestSignFlipGate(t *testing.T) {
-	up := func(n int) (p, c Measured) {
-		var ps, cs []string
-		for range n {
-			ps, cs = append(ps, "fff"), append(cs, "ppp")
-		}
-		return measured(ps...), measured(cs...)
-	}
-	p, c := up(6)
-	if d := Gate(p, c, GateOptions{Alpha: 0.02}); d.Outcome != Accepted || *d.P != 1.0/64 {
-		t.Errorf("%+v", d)
-	}
-	if d := Gate(p, c, GateOptions{Alpha: 0.01}); d.Outcome != Rejected {
-		t.Errorf("p above alpha was %s", d.Outcome)
-	}
-	// Ten better, one fell by more than half: a veto, if it is confirmed.
-	p, c = up(10)
-	p.Items, c.Items = items(11), items(11)
-	for trial := range 3 {
-		p.Verdicts = append(p.Verdicts, Verdict{Item: "k", Trial: trial, State: Pass})
-		c.Verdicts = append(c.Verdicts, Verdict{Item: "k", Trial: trial, State: Fail})
-	}
-	o := GateOptions{Alpha: 0.05}
-	if d := Gate(p, c, o); d.Outcome != Indecisive {
-		t.Errorf("a fall that was not measured again: %s", d.Outcome)
-	}
-	again := Measured{Items: []Item{{ID: "k", Weight: 1}}, Verdicts: []Verdict{{Item: "k", State: Pass}}}
-	if o.Again = &again; Gate(p, c, o).Outcome != Accepted {
-		t.Error("a fall that was not confirmed vetoed")
-	}
-	again.Verdicts[0].State = Fail
-	if Gate(p, c, o).Outcome != Rejected {
-		t.Error("a confirmed fall did not veto")
-	}
-	again.Verdicts[0].State = Missing
-	if Gate(p, c, o).Outcome != Indecisive {
-		t.Error("a fall that could not be measured again decided something")
-	}
-}
-
 func TestAdoptGate(t *testing.T) {
 	own := map[string][]string{"e1": {"a"}, "e2": {"b"}}
 	held := measured("p", "f")
@@ -113,10 +73,25 @@ func TestAdoptGate(t *testing.T) {
 		"a held-out item without a verdict": {measured("f", "f"), measured("p", "p"), measured("p", "m"), Indecisive},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if d := AdoptGate(c.before, c.after, held, c.heldAfter, own, true); d.Outcome != c.want {
+			if d := AdoptGate(c.before, c.after, held, c.heldAfter, own, true, nil); d.Outcome != c.want {
 				t.Errorf("%s (%s), want %s", d.Outcome, d.Reason, c.want)
 			}
 		})
+	}
+}
+
+func TestAdoptMeasuresAFallAgainBeforeItCounts(t *testing.T) {
+	own := map[string][]string{"e1": {"a"}}
+	before, after := measured("fff"), measured("ppp")
+	held, fell := measured("ppp", "fff"), measured("fff", "fff")
+	if d := AdoptGate(before, after, held, fell, own, false, nil); d.Outcome != Indecisive {
+		t.Errorf("a fall that was not measured again: %s", d.Outcome)
+	}
+	for verdicts, want := range map[string]string{"ppp": Accepted, "fff": Rejected, "mmm": Indecisive} {
+		again := Again{measured("ppp"), measured(verdicts)}
+		if d := AdoptGate(before, after, held, fell, own, false, &again); d.Outcome != want {
+			t.Errorf("measured again as %s: %s (%s), want %s", verdicts, d.Outcome, d.Reason, want)
+		}
 	}
 }
 

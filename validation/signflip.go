@@ -8,9 +8,9 @@ import (
 
 // SignFlip is the p-value of the exact one-sided paired sign-flip (Fisher randomisation) test: the probability that the
 // sum of d is at least as large as observed if every difference were as likely to have the other sign. Differences of
-// zero say nothing and are left out. Up to 20 differences are enumerated; more are convolved when they lie on a common
-// lattice of at most a few thousand points, and otherwise sampled with the seed, where p = (c+1)/(N+1), so that it is
-// never zero. ok is false when no difference is left: there is nothing to test.
+// zero say nothing and are left out. Up to 10 differences are enumerated; more are convolved when they lie on a common
+// lattice of at most a few thousand points, else enumerated up to 20, and otherwise sampled with the seed, where
+// p = (c+1)/(N+1), so that it is never zero. ok is false when no difference is left: there is nothing to test.
 func SignFlip(d []float64, seed uint64) (p float64, ok bool) {
 	var x []float64
 	var observed float64
@@ -25,11 +25,13 @@ func SignFlip(d []float64, seed uint64) (p float64, ok bool) {
 	}
 	slices.Sort(x)
 	const tolerance = 1e-9
+	if len(x) > 10 { // where it is possible, it is quicker than two to the power of the number of differences
+		if p, fine := convolve(x, observed); fine {
+			return p, true
+		}
+	}
 	if len(x) <= 20 {
 		return enumerate(x, observed-tolerance), true
-	}
-	if p, fine := convolve(x, observed); fine {
-		return p, true
 	}
 	rng := rand.New(rand.NewPCG(seed, 0xbb67ae8584caa73b))
 	const draws = 20000

@@ -128,7 +128,7 @@ func (s *Store) withhold(ctx context.Context, tx *sql.Tx, id string, quotes []st
 		return err
 	}
 	for _, it := range items {
-		if _, err := tx.ExecContext(ctx, `UPDATE items SET category = ?1, prompt = ?1, expected = ?1 WHERE id = ?2`, Withheld, it); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE items SET category = ?1, prompt = ?1, expected = ?1, spec = '' WHERE id = ?2`, Withheld, it); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `UPDATE verdicts SET why = ? WHERE item_id = ? AND why <> ''`, Withheld, it); err != nil {
@@ -159,6 +159,9 @@ func (s *Store) withhold(ctx context.Context, tx *sql.Tx, id string, quotes []st
 			{&out.Patches, `UPDATE reflections SET patches = '[]' WHERE ?1 <> '' AND (instr(patches, ?2) > 0 OR instr(patches, ?3) > 0)`},
 			{&out.Patches, `UPDATE rejections SET patches = '[]' WHERE ?1 <> '' AND (instr(patches, ?2) > 0 OR instr(patches, ?3) > 0)`},
 			{&out.Verdicts, `UPDATE verdicts SET why = ?1 WHERE instr(why, ?2) > 0 OR instr(why, ?3) > 0`},
+			{&out.Items, `UPDATE items SET spec = '' WHERE ?1 <> '' AND (instr(spec, ?2) > 0 OR instr(spec, ?3) > 0)`},
+			{&out.Verdicts, `UPDATE harmful SET reason = ?1 WHERE instr(reason, ?2) > 0 OR instr(reason, ?3) > 0`},
+			{&out.Verdicts, `UPDATE baselines SET note = ?1 WHERE instr(note, ?2) > 0 OR instr(note, ?3) > 0`},
 			{&out.Verdicts, `UPDATE runs SET result = replace(replace(result, ?3, ?1), ?2, ?1) WHERE result IS NOT NULL AND (instr(result, ?2) > 0 OR instr(result, ?3) > 0)`},
 			{&out.Verdicts, `UPDATE correction_notes SET excerpt = ?1 WHERE instr(excerpt, ?2) > 0 OR instr(excerpt, ?3) > 0`},
 		} {

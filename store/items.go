@@ -80,9 +80,9 @@ func (s *Store) RunExcluded(ctx context.Context, runID string) ([]validation.Exc
 func (s *Store) PutVerdicts(ctx context.Context, runID, stage, hash string, vs []validation.Verdict) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
 		for _, v := range vs {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO verdicts (run_id, stage, hash, item_id, trial, state, why) VALUES (?, ?, ?, ?, ?, ?, ?)
-				ON CONFLICT (run_id, stage, hash, item_id, trial) DO UPDATE SET state = excluded.state, why = excluded.why WHERE verdicts.state = 'missing'`,
-				runID, stage, hash, v.Item, v.Trial, v.State, v.Why); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO verdicts (run_id, stage, hash, item_id, trial, state, why, judge) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+				ON CONFLICT (run_id, stage, hash, item_id, trial) DO UPDATE SET state = excluded.state, why = excluded.why, judge = excluded.judge WHERE verdicts.state = 'missing'`,
+				runID, stage, hash, v.Item, v.Trial, v.State, v.Why, v.Judge); err != nil {
 				return err
 			}
 		}
@@ -95,8 +95,8 @@ func (s *Store) PutVerdicts(ctx context.Context, runID, stage, hash string, vs [
 func (s *Store) Verdicts(ctx context.Context, runID, stage, hash string) ([]validation.Verdict, error) {
 	return collect(ctx, s.read, "read verdicts", func(r scanner) (validation.Verdict, error) {
 		var v validation.Verdict
-		return v, r.Scan(&v.Item, &v.Trial, &v.State, &v.Why)
-	}, `SELECT item_id, trial, state, why FROM verdicts WHERE run_id = ? AND stage = ? AND hash = ? ORDER BY item_id, trial`, runID, stage, hash)
+		return v, r.Scan(&v.Item, &v.Trial, &v.State, &v.Why, &v.Judge)
+	}, `SELECT item_id, trial, state, why, judge FROM verdicts WHERE run_id = ? AND stage = ? AND hash = ? ORDER BY item_id, trial`, runID, stage, hash)
 }
 
 // Look numbers this look at a selection manifest over the skill's life, from 0. Asking again for the same step gives the

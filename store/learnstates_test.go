@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"whetstone/learning"
+	"whetstone/validation"
 )
 
 // clocked is a store whose clock the test sets.
@@ -166,9 +167,27 @@ func TestForgottenTextIsNowhereAndDoesNotComeBack(t *testing.T) {
 	must(t, err)
 	must(t, s.CloseNote(t.Context(), "n_1", l.ID))
 	keep := add(t, s, "mention the ticket in the commit", nil)
+	// Items with fields of their own, made of it or only quoting it, and what a run says of edits and baselines.
+	begin(t, s, "r1")
+	must(t, s.Freeze(t.Context(), "r1", "x", []validation.Item{{ID: "i_made", Side: validation.Train, Prompt: rule, Learning: []string{l.ID}}, {ID: "i_quotes", Side: validation.Train, Learning: []string{keep}}}, nil))
+	for _, q := range []string{
+		`UPDATE items SET spec = '{"must":"zanzibars, paraphrased"}' WHERE id = 'i_made'`,
+		`UPDATE items SET spec = '{"must_not":"` + correction + `"}' WHERE id = 'i_quotes'`,
+		`INSERT INTO harmful VALUES ('x', 'e', 'p', 'm', 'j', 'r1', 'it says: ` + rule + `', '2026-01-01T00:00:00Z')`,
+		`INSERT INTO baselines VALUES ('r1', 'b', 'h', 'as before: ` + mistake + `')`,
+	} {
+		_, err = s.write.ExecContext(t.Context(), q)
+		must(t, err)
+	}
 
 	_, err = s.Forget(t.Context(), l.ID)
 	must(t, err)
+	for q, want := range map[string]string{`SELECT reason FROM harmful`: Withheld, `SELECT note FROM baselines`: Withheld, `SELECT group_concat(spec, '|') FROM items`: "|"} {
+		var got string
+		if err := s.read.QueryRowContext(t.Context(), q).Scan(&got); err != nil || got != want {
+			t.Errorf("%s: %q, %v", q, got, err)
+		}
+	}
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(s.Path()), "*"))
 	must(t, err)
 	for _, f := range files {

@@ -318,6 +318,29 @@ func TestAGivenVerdictIsNeverReplaced(t *testing.T) {
 	}
 }
 
+func TestAVerdictNamesItsJudge(t *testing.T) {
+	s := open(t)
+	ctx := t.Context()
+	begin(t, s, "r1")
+	put := func(st validation.State, judge string) {
+		must(t, s.PutVerdicts(ctx, "r1", "baseline", "h", []validation.Verdict{{Item: "i", State: st, Judge: judge}}))
+	}
+	judge := func() string {
+		vs, err := s.Verdicts(ctx, "r1", "baseline", "h")
+		must(t, err)
+		return vs[0].Judge
+	}
+	put(validation.Missing, "openai:first")
+	if judge() != "openai:first" {
+		t.Errorf("judge %q", judge())
+	}
+	put(validation.Pass, "openai:second") // it filled in what the first left open
+	put(validation.Fail, "openai:third")  // and a given one stays its judge's
+	if judge() != "openai:second" {
+		t.Errorf("judge %q", judge())
+	}
+}
+
 func TestLooksAreNumberedOverTheLifeOfAManifest(t *testing.T) {
 	s := open(t)
 	ctx := t.Context()

@@ -21,6 +21,7 @@ type Verdict struct {
 	Trial int    `json:"trial"`
 	State State  `json:"state"`
 	Why   string `json:"why,omitempty"`
+	Judge string `json:"judge,omitempty"` // the model that gave it, as provider:model
 }
 
 // Measured is one skill text on one set of items.

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -92,8 +93,15 @@ func (a *Activities) dropRejected(ctx context.Context, in ProposeIn, edits []opt
 	if err != nil {
 		return nil, nil, err
 	}
+	harmful, err := a.o.Store.Harmful(ctx, in.Job.Params.SkillKey, manifest, judgeName(in.Job))
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, e := range edits {
 		reason, found := seen[optimizer.BundleKey(in.Hash, []string{e.Key}, manifest, judgeName(in.Job))]
+		if !found {
+			reason, found = harmful[e.Key]
+		}
 		if found {
 			refused = append(refused, optimizer.Refused{Patch: e.Patch, Reason: optimizer.RepeatRejected, Detail: reason})
 			continue
@@ -110,38 +118,38 @@ func (a *Activities) manifest(ctx context.Context, job Job) (string, error) {
 }
 
 // judgeName tells refusals by different judges and goals apart.
-func judgeName(j Job) string { return j.Params.Judge + "/" + j.Params.Goal }
+func judgeName(j Job) string {
+	p := j.Params
+	name := p.Judge + "/" + p.Goal
+	if p.Mode == ModeRollout {
+		name += "/" + ModeRollout + "/" + cmp.Or(p.Target, p.Provider)
+		if p.Pairwise {
+			name += "/pairwise"
+		}
+	}
+	if p.Judge2 != "" {
+		name += "/" + p.Judge2
+	}
+	return name
+}
 
 // Build makes a candidate of a parent and some of a step's selected edits. A bundle that was refused before comes back
 // as Replayed.
 func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
 	defer beat(ctx)()
-	d, f, err := a.document(ctx, in.Hash)
-	if err != nil {
-		return BuildOut{}, err
-	}
-	edits, refusal, err := a.edits(ctx, in.Job, d, in.Step, in.Keys)
-	if err != nil {
-		return BuildOut{}, err
-	}
-	if refusal != "" {
-		return BuildOut{Refused: refusal}, nil
-	}
 	manifest, err := a.manifest(ctx, in.Job)
 	if err != nil {
 		return BuildOut{}, err
 	}
 	out := BuildOut{Bundle: optimizer.BundleKey(in.Hash, in.Keys, manifest, judgeName(in.Job))}
-	body, perr := d.Apply(edits)
-	if perr != nil {
-		out.Refused = perr.Error()
+	text, refusal, err := a.assemble(ctx, in.Job, in.Hash, in.Step, in.Keys)
+	if err != nil {
+		return BuildOut{}, err
+	}
+	if refusal != "" {
+		out.Refused = refusal
 		return out, nil
 	}
-	if limit := in.Job.Params.MaxTokens * BytesPerToken; len(body) > limit && len(body) >= len(d.Body) {
-		out.Refused = fmt.Sprintf("the body would have %d bytes, over the cap of %d", len(body), limit)
-		return out, nil
-	}
-	text := f.WithBody(body)
 	if out.Hash, err = a.o.Store.PutText(ctx, text); err != nil {
 		return BuildOut{}, err
 	}
@@ -157,6 +165,26 @@ func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
 		out.Replayed = r.Reason
 	}
 	return out, a.o.Store.PutCandidate(ctx, in.Job.RunID, in.Step, in.Try, out.Hash, in.Hash, out.Bundle, in.Keys)
+}
+
+// assemble makes the text of a parent and some of a step's selected edits. refusal tells why there is none.
+func (a *Activities) assemble(ctx context.Context, job Job, parent string, step int, keys []string) (text, refusal string, err error) {
+	d, f, err := a.document(ctx, parent)
+	if err != nil {
+		return "", "", err
+	}
+	edits, refusal, err := a.edits(ctx, job, d, step, keys)
+	if err != nil || refusal != "" {
+		return "", refusal, err
+	}
+	body, perr := d.Apply(edits)
+	if perr != nil {
+		return "", perr.Error(), nil
+	}
+	if limit := job.Params.MaxTokens * BytesPerToken; len(body) > limit && len(body) >= len(d.Body) {
+		return "", fmt.Sprintf("the body would have %d bytes, over the cap of %d", len(body), limit), nil
+	}
+	return f.WithBody(body), "", nil
 }
 
 // edits resolves a step's recorded patches again, by key, against the present parent. refusal tells why one no longer

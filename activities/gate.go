@@ -1,12 +1,11 @@
 package activities
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
-	"whetstone/optimizer"
+	"whetstone/model"
 	"whetstone/run"
 	"whetstone/validation"
 )
@@ -17,72 +16,124 @@ const Empty = "empty"
 // Site is where the measurements of one look are kept.
 func Site(step, try int) string { return fmt.Sprintf("step-%d.%d", step, try) }
 
-// Validate measures parent and candidate on the same held-out items, interleaved trial by trial, both drawn afresh. Under
-// the goal "adopt" the train items that the edits answer to are measured too. Items that fell by more than half are
-// measured again.
+// Validate measures parent and candidate on the same held-out items, interleaved trial by trial, both drawn afresh, until the
+// gate can decide. Under the goal "adopt" the train items that the edits answer to are measured too. What the gate would
+// accept is measured by the second judge as well, where there is one.
 func (a *Activities) Validate(ctx context.Context, in ValidateIn) (ValidateOut, error) {
 	defer beat(ctx)()
-	out, err := a.validate(ctx, in)
+	err := a.validate(ctx, in)
 	if reason, ok := stopReason(err); ok {
 		return ValidateOut{Stopped: reason}, nil
 	}
-	return out, translate(err)
+	return ValidateOut{}, translate(err)
 }
 
-func (a *Activities) validate(ctx context.Context, in ValidateIn) (ValidateOut, error) {
+func (a *Activities) validate(ctx context.Context, in ValidateIn) error {
 	held, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Selection)
 	if err != nil {
-		return ValidateOut{}, err
+		return err
 	}
-	own, _, err := a.ownItems(ctx, in.Job, in.Step, in.Keys)
+	l := looking{job: in.Job, step: in.Step, try: in.Try, parent: in.Parent, candidate: in.Candidate, parentStage: in.ParentStage, trials: in.Gate.Trials, held: held}
+	var d *validation.Decision
+	if in.Gate.Deterministic || in.Job.Params.Goal == "adopt" {
+		if err := a.wholly(ctx, l, in.Keys, in.Gate.Deterministic); err != nil {
+			return err
+		}
+		x, err := a.simple(ctx, l, in.Keys, in.Gate.Deterministic)
+		if err != nil {
+			return err
+		}
+		d = &x
+	} else if d, err = a.look(ctx, l, in); err != nil {
+		return err
+	}
+	if d.Outcome == validation.Accepted && in.Job.Params.Judge2 != "" {
+		return a.draw(ctx, l, l.site(stageSecond), held, 0, in.Gate.Trials, true)
+	}
+	return nil
+}
+
+// stageSecond is where the second judge's verdicts are, and the stage of a word that it had.
+const stageSecond = "second"
+
+// wholly measures every held-out item in every trial: with a deterministic judge one is enough, and under "adopt" nothing may
+// be lost anywhere.
+func (a *Activities) wholly(ctx context.Context, l looking, keys []string, deterministic bool) error {
+	own, _, err := a.ownItems(ctx, l.job, l.step, keys)
 	if err != nil {
-		return ValidateOut{}, err
+		return err
 	}
-	where := Site(in.Step, in.Try)
-	missing := 0
-	var failed error
-	for _, part := range []struct {
-		site  string
-		items []validation.Item
-	}{{where, held}, {where + "-own", own}} {
-		if len(part.items) == 0 {
-			continue
-		}
-		for trial := range in.Trials {
-			for _, hash := range []string{in.Parent, in.Candidate} {
-				if err := a.measure(ctx, measuring{job: in.Job, site: part.site, step: in.Step, hash: hash, items: part.items, trials: 1, from: trial}); err != nil {
-					if !passing(err) {
-						return ValidateOut{}, err
-					}
-					failed = cmp.Or(failed, err)
-				}
-			}
-		}
-		for _, hash := range []string{in.Parent, in.Candidate} {
-			m, err := a.measured(ctx, in.Job.RunID, part.site, hash, part.items)
-			if err != nil {
-				return ValidateOut{}, err
-			}
-			missing += len(m.MissingItems())
+	if err := a.draw(ctx, l, l.site(validation.StageMain), l.held, 0, l.trials, false); err != nil {
+		return err
+	}
+	if len(own) > 0 {
+		if err := a.draw(ctx, l, l.site(stageOwn), own, 0, l.trials, false); err != nil {
+			return err
 		}
 	}
-	if failed != nil {
-		return ValidateOut{}, failed
+	if deterministic {
+		return nil
 	}
-	parent, err := a.measured(ctx, in.Job.RunID, where, in.Parent, held)
+	parent, candidate, err := a.sides(ctx, l, validation.StageMain, l.held)
 	if err != nil {
-		return ValidateOut{}, err
+		return err
 	}
-	candidate, err := a.measured(ctx, in.Job.RunID, where, in.Candidate, held)
+	if fallen := validation.Fallen(parent, candidate); len(fallen) > 0 {
+		return a.draw(ctx, l, l.site(validation.StageAgain), fallen, 0, validation.AgainTrials(l.trials), false)
+	}
+	return nil
+}
+
+// stageOwn is where the verdicts on the edits' own train items are, under "adopt".
+const stageOwn = "own"
+
+// sides reads both sides' verdicts at one stage of a look.
+func (a *Activities) sides(ctx context.Context, l looking, stage string, items []validation.Item) (parent, candidate validation.Measured, err error) {
+	if parent, err = a.measured(ctx, l.job.RunID, l.site(stage), l.parent, items); err != nil {
+		return parent, candidate, err
+	}
+	candidate, err = a.measured(ctx, l.job.RunID, l.site(stage), l.candidate, items)
+	return parent, candidate, err
+}
+
+// simple is the gate's word where every item was measured: with a deterministic judge, or under "adopt".
+func (a *Activities) simple(ctx context.Context, l looking, keys []string, deterministic bool) (validation.Decision, error) {
+	parent, candidate, err := a.sides(ctx, l, validation.StageMain, l.held)
 	if err != nil {
-		return ValidateOut{}, err
+		return validation.Decision{}, err
 	}
-	if fallen := validation.Fallen(parent, candidate); len(fallen) > 0 && in.Trials > 1 {
-		if err := a.measure(ctx, measuring{job: in.Job, site: where + "-again", step: in.Step, hash: in.Candidate, items: fallen, trials: in.Trials}); err != nil {
-			return ValidateOut{}, err
+	if l.job.Params.Goal != "adopt" {
+		return validation.Strict(parent, candidate), nil
+	}
+	own, byEdit, err := a.ownItems(ctx, l.job, l.step, keys)
+	if err != nil {
+		return validation.Decision{}, err
+	}
+	ownParent, ownCandidate, err := a.sides(ctx, l, stageOwn, own)
+	if err != nil {
+		return validation.Decision{}, err
+	}
+	var again *validation.Again
+	if fallen := validation.Fallen(parent, candidate); len(fallen) > 0 && !deterministic {
+		again = &validation.Again{}
+		if again.Parent, again.Candidate, err = a.sides(ctx, l, validation.StageAgain, fallen); err != nil {
+			return validation.Decision{}, err
 		}
 	}
-	return ValidateOut{Missing: missing}, nil
+	return validation.AdoptGate(ownParent, ownCandidate, parent, candidate, byEdit, deterministic, again), nil
+}
+
+// agreed asks the second judge about what the first one accepts.
+func (a *Activities) agreed(ctx context.Context, l looking, d validation.Decision) (validation.Decision, error) {
+	ref, err := model.ParseRef(l.job.Params.Judge2)
+	if err != nil {
+		return d, InputError("%w", err)
+	}
+	parent, candidate, err := a.sides(ctx, l, stageSecond, l.held)
+	if err != nil {
+		return d, err
+	}
+	return validation.Agree(d, parent, candidate, ref.Provider == model.Offline, l.seed()), nil
 }
 
 // ownItems are the train items that edits answer to, and which edit answers to which; both empty unless the goal is
@@ -121,13 +172,13 @@ func (a *Activities) ownItems(ctx context.Context, job Job, step int, keys []str
 func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error) {
 	defer beat(ctx)()
 	var d validation.Decision
+	var look *int
 	var parts bool
 	var err error
 	if in.Replayed != "" {
 		d, parts, err = a.replay(ctx, in)
 	} else {
-		d, err = a.decision(ctx, in)
-		parts = divisible(in, d)
+		d, look, parts, err = a.decision(ctx, in)
 	}
 	if err != nil {
 		return DecideOut{}, err
@@ -135,6 +186,7 @@ func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error)
 	st := run.Step{
 		RunID: in.Job.RunID, Epoch: in.Epoch, Step: in.Step, Try: in.Try, Parent: in.Parent, Candidate: in.Candidate, Outcome: d.Outcome, Reason: d.Reason,
 		Parent01: d.Parent, Cand01: d.Candidate, P: d.P, Alpha: d.Alpha, Replayed: in.Replayed != "",
+		Stage: d.Stage, Look: look, Kind: in.Kind, ParentStage: in.ParentStage,
 	}
 	if err := a.o.Store.PutStep(ctx, st); err != nil {
 		return DecideOut{}, err
@@ -148,16 +200,37 @@ func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error)
 		}
 	}
 	spent, calls, err := a.o.Store.Spent(ctx, in.Job.RunID)
-	return DecideOut{Outcome: d.Outcome, Reason: d.Reason, Parent: d.Parent, Candidate: d.Candidate, Divisible: parts, SpentUSD: spent.USD(), Calls: calls}, err
+	return DecideOut{Outcome: d.Outcome, Reason: d.Reason, Parent: d.Parent, Candidate: d.Candidate, Divisible: parts, Whole: d.Candidate != nil, SpentUSD: spent.USD(), Calls: calls}, err
 }
+
+// goodSign is the share of the measured items that must have risen for the parts of a bundle to be worth a try, where the
+// judge answers at random: of items that did not change, about one in seven rises by chance.
+const goodSign = 0.25
 
 // divisible reports whether it is worth trying the parts of a refused bundle: something in it was good. A bundle that
 // moved nothing has no part that does.
-func divisible(in DecideIn, d validation.Decision) bool {
-	if d.Outcome != validation.Rejected || len(in.Keys) < 2 {
+func divisible(in DecideIn, d validation.Decision, s []validation.Sight) bool {
+	if d.Outcome != validation.Rejected || len(in.Keys) < 2 || !in.Job.Params.Has(run.PartCredit) {
 		return false
 	}
-	return in.Job.Params.Goal == "adopt" || len(d.Gained) > 0
+	if in.Job.Params.Goal == "adopt" || in.Gate.Deterministic {
+		return in.Job.Params.Goal == "adopt" || len(d.Gained) > 0
+	}
+	rose, seen := 0, 0
+	for _, x := range s {
+		side := x.Main
+		if d.Stage == validation.StageTriage {
+			side = x.Triage
+		}
+		if side[0].N == 0 || side[1].N == 0 {
+			continue
+		}
+		seen++
+		if side[1].Rate() > side[0].Rate() {
+			rose++
+		}
+	}
+	return seen > 0 && float64(rose) >= goodSign*float64(seen)
 }
 
 // replay repeats a refusal on file, word for word.
@@ -172,57 +245,40 @@ func (a *Activities) replay(ctx context.Context, in DecideIn) (validation.Decisi
 	return validation.Decision{Outcome: validation.Rejected, Reason: r.Reason, Parent: r.ParentScore, Candidate: r.CandidateScore}, r.Divisible, nil
 }
 
-func (a *Activities) decision(ctx context.Context, in DecideIn) (validation.Decision, error) {
+func (a *Activities) decision(ctx context.Context, in DecideIn) (d validation.Decision, look *int, parts bool, err error) {
 	switch {
 	case in.Empty != "":
-		return validation.Decision{Outcome: Empty, Reason: in.Empty, Parent: in.ParentScore}, nil
+		return validation.Decision{Outcome: Empty, Reason: in.Empty, Parent: in.ParentScore}, nil, false, nil
 	case in.Missing != "":
-		return validation.Decision{Outcome: validation.Indecisive, Reason: in.Missing, Parent: in.ParentScore}, nil
+		return validation.Decision{Outcome: validation.Indecisive, Reason: in.Missing, Parent: in.ParentScore}, nil, false, nil
 	}
 	held, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Selection)
 	if err != nil {
-		return validation.Decision{}, err
+		return d, nil, false, err
 	}
-	where := Site(in.Step, in.Try)
-	parent, err := a.measured(ctx, in.Job.RunID, where, in.Parent, held)
+	l := looking{job: in.Job, step: in.Step, try: in.Try, parent: in.Parent, candidate: in.Candidate, parentStage: in.ParentStage, trials: in.Gate.Trials, held: held}
+	var s []validation.Sight
+	if in.Gate.Deterministic || in.Job.Params.Goal == "adopt" {
+		d, err = a.simple(ctx, l, in.Keys, in.Gate.Deterministic)
+	} else {
+		var word *validation.Decision
+		if word, _, look, err = a.next(ctx, l, in.Gate); err == nil && word == nil {
+			word = &validation.Decision{Outcome: validation.Indecisive, Reason: "the measurement is not complete"}
+		}
+		if err == nil {
+			d = *word
+			s, err = l.sights(a.recorded(ctx, in.Job.RunID))
+		}
+	}
 	if err != nil {
-		return validation.Decision{}, err
+		return d, nil, false, err
 	}
-	candidate, err := a.measured(ctx, in.Job.RunID, where, in.Candidate, held)
-	if err != nil {
-		return validation.Decision{}, err
+	if d.Outcome == validation.Accepted && in.Job.Params.Judge2 != "" {
+		if d, err = a.agreed(ctx, l, d); err != nil {
+			return d, nil, false, err
+		}
 	}
-	if in.Job.Params.Goal == "adopt" {
-		own, byEdit, err := a.ownItems(ctx, in.Job, in.Step, in.Keys)
-		if err != nil {
-			return validation.Decision{}, err
-		}
-		ownParent, err := a.measured(ctx, in.Job.RunID, where+"-own", in.Parent, own)
-		if err != nil {
-			return validation.Decision{}, err
-		}
-		ownCandidate, err := a.measured(ctx, in.Job.RunID, where+"-own", in.Candidate, own)
-		if err != nil {
-			return validation.Decision{}, err
-		}
-		return validation.AdoptGate(ownParent, ownCandidate, parent, candidate, byEdit, in.Deterministic), nil
-	}
-	o := validation.GateOptions{Deterministic: in.Deterministic, Seed: optimizer.SeedFor(in.Job.Params.Seed, "gate", in.Step, in.Try)}
-	if !in.Deterministic {
-		look, err := a.o.Store.Look(ctx, in.Job.Params.SkillKey, in.Manifest, in.Job.RunID, in.Step, in.Try)
-		if err != nil {
-			return validation.Decision{}, err
-		}
-		o.Alpha = validation.AlphaFor(in.Job.Params.Alpha, in.PlannedLooks, look)
-	}
-	if fallen := validation.Fallen(parent, candidate); len(fallen) > 0 {
-		again, err := a.measured(ctx, in.Job.RunID, where+"-again", in.Candidate, fallen)
-		if err != nil {
-			return validation.Decision{}, err
-		}
-		o.Again = &again
-	}
-	return validation.Gate(parent, candidate, o), nil
+	return d, look, divisible(in, d, s), nil
 }
 
 func (a *Activities) keepRejection(ctx context.Context, in DecideIn, d validation.Decision, parts bool) error {
@@ -237,7 +293,7 @@ func (a *Activities) keepRejection(ctx context.Context, in DecideIn, d validatio
 		}
 	}
 	return a.o.Store.PutRejection(ctx, run.Rejection{
-		Bundle: in.Bundle, SkillKey: in.Job.Params.SkillKey, Parent: in.Parent, Manifest: in.Manifest, Judge: judgeName(in.Job), Reason: d.Reason,
+		Bundle: in.Bundle, SkillKey: in.Job.Params.SkillKey, Parent: in.Parent, Manifest: in.Gate.Manifest, Judge: judgeName(in.Job), Reason: d.Reason,
 		Patches: of, Divisible: parts, RunID: in.Job.RunID, ParentScore: d.Parent, CandidateScore: d.Candidate,
 	})
 }

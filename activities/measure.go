@@ -16,9 +16,16 @@ import (
 
 const (
 	judgeBatch   = 10  // items a judging prompt carries
+	answerBatch  = 4   // items with their answers
 	offlineBatch = 500 // the offline judge reads items one by one anyway
 	judgeTemp    = 0.7 // trials are draws; at zero they would be one draw made three times
 	parallel     = 4   // model calls of one activity in flight together
+)
+
+// The modes of evaluation.
+const (
+	ModeJudge   = "judge"   // would the text lead an agent to the expected behaviour?
+	ModeRollout = "rollout" // an agent works by the text, and its answer is judged
 )
 
 // judgeTokens bounds the reply for n verdicts.
@@ -32,7 +39,15 @@ type measuring struct {
 	hash   string
 	items  []validation.Item
 	trials int
-	from   int // number of the first trial
+	from   int  // number of the first trial
+	second bool // by the second judge
+}
+
+func (m measuring) judge() (model.Ref, error) {
+	if m.second {
+		return model.ParseRef(m.job.Params.Judge2)
+	}
+	return m.job.judge()
 }
 
 // measure judges a text on items and records the verdicts. An item whose verdict is missing is asked once more; then it
@@ -61,28 +76,56 @@ func passing(err error) bool {
 	return ok && me.Retryable() && me.RetryAfter == 0
 }
 
+// subject is what is judged in one trial: a text, or, in mode rollout, an answer to each item.
+type subject struct {
+	text    string // the whole file
+	body    string
+	answers map[string]string
+}
+
 // trial judges every item once. Calls run side by side; what they answer does not depend on their order.
 func (a *Activities) trial(ctx context.Context, m measuring, text string, trial int) error {
-	ref, err := m.job.judge()
+	ref, err := m.judge()
 	if err != nil {
 		return InputError("%w", err)
 	}
+	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
+	if err != nil {
+		return fmt.Errorf("parse text %.12s: %w", m.hash, err)
+	}
+	s := subject{text: text, body: f.Body}
 	size := judgeBatch
+	if m.job.Params.Mode == ModeRollout {
+		if s.answers, err = a.answers(ctx, m, f, trial); err != nil {
+			return err
+		}
+		size = answerBatch
+	}
 	if ref.Provider == model.Offline {
 		size = offlineBatch
+	}
+	fixed, judged := byKind(m.items)
+	if len(fixed) > 0 {
+		verdicts, err := a.check(ctx, m, s, fixed, trial)
+		if err != nil {
+			return err
+		}
+		if err := a.o.Store.PutVerdicts(ctx, m.job.RunID, m.site, m.hash, verdicts); err != nil {
+			return err
+		}
 	}
 	seed := optimizer.SeedFor(m.job.Params.Seed, "judge", m.site, trial)
 	var g errgroup.Group
 	g.SetLimit(parallel)
-	for _, batch := range validation.Batches(m.items, size, seed) {
-		g.Go(func() error { return a.batch(ctx, m, ref, text, batch, trial) })
+	for _, batch := range validation.Batches(judged, size, seed) {
+		g.Go(func() error { return a.batch(ctx, m, ref, s, batch, trial) })
 	}
 	return g.Wait()
 }
 
 // batch asks about some items, and once more about those whose verdict is missing.
-func (a *Activities) batch(ctx context.Context, m measuring, ref model.Ref, text string, batch []validation.Item, trial int) error {
-	verdicts, err := a.ask(ctx, m, ref, text, batch, trial, 0)
+func (a *Activities) batch(ctx context.Context, m measuring, ref model.Ref, s subject, batch []validation.Item, trial int) error {
+	verdicts, err := a.ask(ctx, m, ref, s, batch, trial, 0)
 	if err != nil {
 		return err
 	}
@@ -93,7 +136,7 @@ func (a *Activities) batch(ctx context.Context, m measuring, ref model.Ref, text
 		}
 	}
 	if len(again) > 0 {
-		second, err := a.ask(ctx, m, ref, text, again, trial, 1)
+		second, err := a.ask(ctx, m, ref, s, again, trial, 1)
 		if err != nil {
 			return err
 		}
@@ -112,24 +155,24 @@ func itemByID(items []validation.Item, id string) validation.Item {
 }
 
 // ask makes one judging call and reads its verdicts. A reply that is no JSON is no error: its verdicts are missing.
-func (a *Activities) ask(ctx context.Context, m measuring, ref model.Ref, text string, items []validation.Item, trial, repair int) ([]validation.Verdict, error) {
+func (a *Activities) ask(ctx context.Context, m measuring, ref model.Ref, s subject, items []validation.Item, trial, repair int) ([]validation.Verdict, error) {
 	asked := make([]model.JudgeItem, len(items))
 	ids := make([]string, len(items))
 	for i, it := range items {
-		asked[i] = model.JudgeItem{ID: it.ID, Prompt: it.Prompt, Expected: it.Expected}
+		asked[i] = model.JudgeItem{ID: it.ID, Prompt: it.Prompt, Expected: it.Expected, Answer: s.answers[it.ID]}
 		ids[i] = it.ID
 	}
-	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
-	if err != nil {
-		return nil, fmt.Errorf("parse text %.12s: %w", m.hash, err)
+	messages := validation.JudgeMessages(s.text, asked)
+	if s.answers != nil {
+		messages = validation.RolloutMessages(asked)
 	}
 	reply, err := a.complete(ctx, call{
 		job: m.job, ref: ref, stage: "judge", site: m.site, step: m.step, trial: trial, repair: repair,
 		req: model.Request{
-			Ref: ref, Stage: "judge", Messages: validation.JudgeMessages(text, asked), MaxTokens: judgeTokens(len(items)), Temperature: judgeTemp,
+			Ref: ref, Stage: "judge", Messages: messages, MaxTokens: judgeTokens(len(items)), Temperature: judgeTemp,
 			Seed:   int64(optimizer.SeedFor(m.job.Params.Seed, m.site, m.hash, trial, repair) >> 1),
 			Schema: validation.JudgeSchema,
-			Task:   &model.JudgeTask{Body: f.Body, Items: asked},
+			Task:   &model.JudgeTask{Body: s.body, Answers: s.answers != nil, Items: asked},
 		},
 	})
 	if err != nil {
@@ -138,6 +181,9 @@ func (a *Activities) ask(ctx context.Context, m measuring, ref model.Ref, text s
 	verdicts, err := validation.ParseVerdicts(reply.Text, ids, trial)
 	if err != nil && !errors.Is(err, validation.ErrReply) {
 		return nil, err
+	}
+	for i := range verdicts {
+		verdicts[i].Judge = ref.String()
 	}
 	return verdicts, nil
 }

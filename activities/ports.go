@@ -73,6 +73,14 @@ type Records interface {
 
 	Look(ctx context.Context, skillKey, manifest, runID string, step, try int) (int, error)
 	Looks(ctx context.Context, skillKey, manifest string) (int, error)
+	PutHarmful(ctx context.Context, h run.Harmful) error
+	Harmful(ctx context.Context, skillKey, manifest, judge string) (map[string]string, error)
+	PutAdvice(ctx context.Context, a run.Advice) error
+	Advice(ctx context.Context, runID string) ([]run.Advice, error)
+	PutBaseline(ctx context.Context, b run.Baseline) error
+	Baselines(ctx context.Context, runID string) ([]run.Baseline, error)
+	Attest(ctx context.Context, a run.Attestation) error
+
 	ReadTest(ctx context.Context, skillKey, manifest, runID string) (int, error)
 	PutVersion(ctx context.Context, v run.Version) error
 }

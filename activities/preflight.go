@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"whetstone/calibrate"
 	"whetstone/model"
 	"whetstone/optimizer"
 	"whetstone/run"
@@ -65,14 +67,14 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 		}
 	}
 
-	out := PreflightOut{Hash: hash, Deterministic: judge.Provider == model.Offline, Trials: p.Trials}
-	if out.Trials <= 0 {
-		out.Trials = 3
-		if out.Deterministic {
-			out.Trials = 1
+	out := PreflightOut{Hash: hash, Gate: run.Gate{Deterministic: deterministic(judge, p), Trials: p.Trials, Alpha: p.Alpha, SecondJudge: p.Judge2}}
+	if out.Gate.Trials <= 0 {
+		out.Gate.Trials = 3
+		if out.Gate.Deterministic {
+			out.Gate.Trials = 1
 		}
 	}
-	if out.Deterministic {
+	if out.Gate.Deterministic {
 		out.Measures = model.StatementCoverage
 	}
 	if limit := p.MaxTokens * BytesPerToken; len(f.Body) > limit {
@@ -89,17 +91,17 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 		return PreflightOut{}, err
 	}
 	train, selection, test := validation.Of(items, validation.Train), validation.Of(items, validation.Selection), validation.Of(items, validation.Test)
-	out.Manifest, out.TestManifest = validation.Manifest(selection), validation.Manifest(test)
+	out.Gate.Manifest, out.TestManifest = validation.Manifest(selection), validation.Manifest(test)
 	out.TrainItems = len(train)
 	out.Counts = run.Counts{Train: countLearnings(train), Selection: countLearnings(selection), Test: countLearnings(test)}
 	out.Notes = append(out.Notes, notesOn(excluded, train, selection, test, p)...)
-	if err := a.o.Store.SetRunManifest(ctx, in.Job.RunID, out.Manifest); err != nil {
+	if err := a.o.Store.SetRunManifest(ctx, in.Job.RunID, out.Gate.Manifest); err != nil {
 		return PreflightOut{}, err
 	}
 	if err := a.planLooks(ctx, &out, p, len(train), len(selection)); err != nil {
 		return PreflightOut{}, err
 	}
-	note, estimate, err := a.estimate(refs[0], judge, p, len(text), len(train), len(selection), out.Trials)
+	note, estimate, err := a.estimate(refs[0], judge, p, len(text), len(train), len(selection), out.Gate.Trials)
 	if err != nil {
 		return PreflightOut{}, err
 	}
@@ -221,23 +223,50 @@ func notesOn(excluded []validation.Excluded, train, selection, test []validation
 // planLooks sees that the gate can accept at all: with n items no p-value is below 2^-n, so with few items fewer looks
 // are planned, and with too few none would do.
 func (a *Activities) planLooks(ctx context.Context, out *PreflightOut, p run.Params, train, selection int) error {
-	steps := p.Epochs * optimizer.StepsPerEpoch(train, p.BatchSize, p.Minibatch)
-	out.PlannedLooks = max(steps, 1)
-	if out.Deterministic || p.Goal == "adopt" {
+	g := &out.Gate
+	g.PlannedLooks = validation.PlannedLooks(p.Epochs * optimizer.StepsPerEpoch(train, p.BatchSize, p.Minibatch))
+	if g.Deterministic || p.Goal == "adopt" {
 		return nil
 	}
-	before, err := a.o.Store.Looks(ctx, p.SkillKey, out.Manifest)
+	before, err := a.o.Store.Looks(ctx, p.SkillKey, g.Manifest)
 	if err != nil {
 		return err
 	}
+	// The largest of a look's tests may spend this much.
+	most := func() float64 { return validation.LeastShare * validation.AlphaFor(p.Alpha, g.PlannedLooks, before) }
 	smallest := validation.SmallestP(selection)
-	for out.PlannedLooks > 1 && smallest > validation.AlphaFor(p.Alpha, out.PlannedLooks, before) {
-		out.PlannedLooks--
+	for g.PlannedLooks > 1 && smallest > most() {
+		g.PlannedLooks--
 	}
-	if alpha := validation.AlphaFor(p.Alpha, out.PlannedLooks, before); smallest > alpha {
-		return InputError("plan the gate: %d held-out item(s) can never reach the %.5f this look may spend (smallest possible p %.5f, %d looks spent before): add learnings, or use --goal adopt", selection, alpha, smallest, before)
+	if smallest > most() {
+		return InputError("plan the gate: %d held-out item(s) can never reach the %.5f a test of this look may spend (smallest possible p %.5f, %d looks spent before): add learnings, or use --goal adopt", selection, most(), smallest, before)
 	}
+	out.Notes = append(out.Notes, a.detectable(ctx, selection, *g))
 	return nil
+}
+
+// deterministic reports whether the same question always has the same answer: then one trial says it all.
+func deterministic(judge model.Ref, p run.Params) bool {
+	if p.Mode == ModeRollout {
+		target, err := model.ParseRef(cmp.Or(p.Target, p.Provider))
+		return err == nil && target.Provider == model.Offline && judge.Provider == model.Offline
+	}
+	return judge.Provider == model.Offline
+}
+
+// detectable says what lift the gate can find with so many items, on the standing noise model.
+func (a *Activities) detectable(ctx context.Context, items int, g run.Gate) string {
+	lifts := []float64{0.1, 0.2, 0.3, 0.4}
+	r, err := calibrate.Simulate(ctx, calibrate.Options{Items: items, Steps: 3 * g.PlannedLooks, Trials: g.Trials, Alpha: g.Alpha, Lifts: lifts, Noise: calibrate.Standing, Runs: 200, Seed: 1})
+	if err != nil {
+		return fmt.Sprintf("%d held-out items; what lift they can show could not be worked out: %v", items, err)
+	}
+	for _, pw := range r.Power {
+		if pw.Kind == "uniform" && pw.Rate >= 0.8 {
+			return fmt.Sprintf("with %d held-out items the gate finds a lift of +%.1f in about %.0f of 100 cases, as far as the standing noise model goes; a smaller one will often look like chance", items, pw.Lift, 100*pw.Rate)
+		}
+	}
+	return fmt.Sprintf("with %d held-out items the gate finds even a lift of +0.4 in fewer than 80 of 100 cases: add learnings, or use --goal adopt", items)
 }
 
 // estimate says what the run will cost about, and refuses a budget that does not cover a single step.

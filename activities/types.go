@@ -37,17 +37,14 @@ type PreflightIn struct {
 
 // PreflightOut is what the workflow needs to know of the frozen run.
 type PreflightOut struct {
-	Hash          string // of the whole skill file
-	Manifest      string // of the selection items
-	TestManifest  string
-	Counts        run.Counts // learnings by side
-	TrainItems    int
-	Deterministic bool // the judge gives one answer to one question
-	Trials        int
-	PlannedLooks  int
-	Notes         []string
-	Estimate      []float64 // of the cost in dollars: 50th and 95th percentile; nil where nothing costs anything
-	Measures      string
+	Hash         string // of the whole skill file
+	TestManifest string
+	Counts       run.Counts // learnings by side
+	TrainItems   int
+	Gate         run.Gate
+	Notes        []string
+	Estimate     []float64 // of the cost in dollars: 50th and 95th percentile; nil where nothing costs anything
+	Measures     string
 }
 
 // EvaluateIn measures one text on one side.
@@ -118,38 +115,38 @@ type BuildOut struct {
 
 // ValidateIn measures parent and candidate together.
 type ValidateIn struct {
-	Job       Job
-	Step      int
-	Try       int
-	Parent    string
-	Candidate string
-	Keys      []string
-	Trials    int
+	Job         Job
+	Step        int
+	Try         int
+	Parent      string
+	ParentStage string // where the verdicts are that say which items the parent fails
+	Candidate   string
+	Keys        []string
+	Gate        run.Gate
 }
 
 // ValidateOut tells how that went.
 type ValidateOut struct {
-	Missing int
 	Stopped string
 }
 
 // DecideIn asks the gate.
 type DecideIn struct {
-	Job           Job
-	Epoch         int
-	Step          int
-	Try           int
-	Parent        string
-	Candidate     string
-	Bundle        string
-	Keys          []string
-	Manifest      string
-	Deterministic bool
-	PlannedLooks  int
-	Missing       string // why nothing could be measured; the outcome is indecisive then
-	Replayed      string // a refusal on file that is repeated
-	Empty         string // why the step has no candidate at all
-	ParentScore   *float64
+	Job         Job
+	Epoch       int
+	Step        int
+	Try         int
+	Kind        string // of step, see run.Step
+	Parent      string
+	ParentStage string
+	Candidate   string
+	Bundle      string
+	Keys        []string
+	Gate        run.Gate
+	Missing     string // why nothing could be measured; the outcome is indecisive then
+	Replayed    string // a refusal on file that is repeated
+	Empty       string // why the step has no candidate at all
+	ParentScore *float64
 }
 
 // DecideOut is its word.
@@ -159,6 +156,7 @@ type DecideOut struct {
 	Parent    *float64
 	Candidate *float64
 	Divisible bool    // refused, but a part of it may be good
+	Whole     bool    // every held-out item of the candidate was measured, so that it can join a pool
 	SpentUSD  float64 // by the run so far
 	Calls     int
 }
@@ -207,5 +205,24 @@ type OpenTestOut struct {
 	Before  *float64
 	After   *float64
 	Reads   int
+	Stopped string
+}
+
+// ScreenIn asks whether a part of a refused bundle is worth keeping, from one trial of the items that triage looks at. It may
+// keep or drop an edit, never accept one.
+type ScreenIn struct {
+	Job         Job
+	Step        int
+	Try         int // of the bundle
+	Parent      string
+	ParentStage string
+	Candidate   string // the refused bundle's text
+	Keys        []string
+	Gate        run.Gate
+}
+
+// ScreenOut is the word on it.
+type ScreenOut struct {
+	Keep    bool
 	Stopped string
 }

@@ -55,8 +55,11 @@ func look(d validation.Design, j *judge, failing []bool, seed uint64, spend func
 		for range ask.Trials {
 			for _, i := range ask.Items {
 				into := &s[i].Main
-				if ask.Stage == validation.StageAgain {
+				switch {
+				case ask.Stage == validation.StageAgain:
 					into = &s[i].Again
+				case ask.From >= d.Trials:
+					into = &s[i].Further
 				}
 				j.into(&into[0], j.parent[i])
 				j.into(&into[1], j.candidate[i])

@@ -67,7 +67,7 @@ type Schema struct {
 	JSON json.RawMessage
 }
 
-// Task is a *ReflectTask or a *JudgeTask.
+// Task is one of the tasks below.
 type Task interface{ task() }
 
 // Trajectory is one train item as the reflecting model sees it.
@@ -90,16 +90,65 @@ type JudgeItem struct {
 	ID       string
 	Prompt   string
 	Expected string
+	Answer   string // mode rollout: what the agent answered
 }
 
-// JudgeTask asks of every item whether Body would lead an agent to the expected behaviour.
+// JudgeTask asks of every item whether Body would lead an agent to the expected behaviour, or, with Answers, whether the item's
+// answer shows it.
 type JudgeTask struct {
+	Body    string
+	Answers bool
+	Items   []JudgeItem
+}
+
+// RolloutTask asks for what an agent that works by Body would answer to Prompt.
+type RolloutTask struct {
+	Body   string
+	Prompt string
+}
+
+// PairTask asks which of two answers does better what is expected.
+type PairTask struct {
+	Items []PairItem
+}
+
+// PairItem is one item of a PairTask, with its answers in the order in which they are shown.
+type PairItem struct {
+	ID, Prompt, Expected, A, B string
+}
+
+// UpdateTask asks for a slow update (a block of the body) or a meta update (advice), see optimizer.SlowMessages.
+type UpdateTask struct {
 	Body  string
-	Items []JudgeItem
+	Slow  bool // else meta
+	Pairs []UpdatePair
+}
+
+// UpdatePair is a train item with its pass rate under the text of an epoch before and under the present one.
+type UpdatePair struct {
+	ID, Category, Prompt, Expected string
+	Before, After                  float64
+}
+
+// RankTask asks for the order in which edits are worth trying: one-based numbers, best first.
+type RankTask struct {
+	Body  string
+	Edits []string
+}
+
+// RewriteTask asks for a whole new body, in one go: the one-shot baseline.
+type RewriteTask struct {
+	Body         string
+	Trajectories []Trajectory
 }
 
 func (*ReflectTask) task() {}
 func (*JudgeTask) task()   {}
+func (*RolloutTask) task() {}
+func (*PairTask) task()    {}
+func (*UpdateTask) task()  {}
+func (*RankTask) task()    {}
+func (*RewriteTask) task() {}
 
 // Usage is what the provider says a call took, in tokens.
 type Usage struct {

@@ -35,6 +35,38 @@ type Params struct {
 	Record     string   `json:"record,omitempty"` // folder to write model calls down in
 	Replay     string   `json:"replay,omitempty"` // folder to answer model calls from
 	Fallback   []string `json:"fallback,omitempty"`
+	Search     string   `json:"search,omitempty"`       // greedy or pareto; "" is greedy
+	Judge2     string   `json:"second_judge,omitempty"` // must agree with what the judge accepts
+	Target     string   `json:"target,omitempty"`       // the model that answers in mode rollout; "" is the reflecting one
+	Pairwise   bool     `json:"pairwise,omitempty"`     // mode rollout: answers of both sides are compared blind
+	Items      string   `json:"items,omitempty"`        // path of a file of items, and the hash of what it held
+	ItemsHash  string   `json:"items_hash,omitempty"`
+	Commands   bool     `json:"allow_commands,omitempty"` // items of kind command may run
+	Review     bool     `json:"review,omitempty"`         // a person decides before anything is delivered
+	Rank       bool     `json:"rank,omitempty"`           // the model ranks patches where more are proposed than a step takes
+	Baselines  bool     `json:"baselines,omitempty"`      // measure what simpler ways would have reached
+	Without    []string `json:"without,omitempty"`        // parts left out: see Parts
 	Price      *float64 `json:"price_in,omitempty"`
 	PriceOut   *float64 `json:"price_out,omitempty"`
+}
+
+// The parts of the optimizer that a run may leave out, to see what each of them earns.
+const (
+	PartSlow   = "slow"   // the slow update of a marked block
+	PartMeta   = "meta"   // advice to the next epoch
+	PartCredit = "credit" // trying the parts of a refused bundle
+	PartMemory = "memory" // telling the reflecting model what was refused
+)
+
+// Parts lists them.
+var Parts = []string{PartSlow, PartMeta, PartCredit, PartMemory}
+
+// Has tells whether a part is not left out.
+func (p Params) Has(part string) bool {
+	for _, w := range p.Without {
+		if w == part {
+			return false
+		}
+	}
+	return true
 }

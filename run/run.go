@@ -26,7 +26,7 @@ type Run struct {
 	SkillPath  string
 	Provider   string // reflecting model, provider:model
 	Judge      string // judging model
-	Mode       string // judge
+	Mode       string // judge or rollout
 	Goal       string // improve or adopt
 	Seed       int64
 	HashBefore string
@@ -93,8 +93,22 @@ type Result struct {
 	Why      string   `json:"why"`                // one sentence for a person
 	Notes    []string `json:"notes,omitempty"`    // what the person should know
 	Measures string   `json:"measures,omitempty"` // what the scores measure
+	// Gate is what decided, so that a step can be decided again.
+	Gate *Gate `json:"gate,omitempty"`
+	// TestInterval is the 95 % interval of the paired change on the sealed test; nil without one.
+	TestInterval *[2]float64 `json:"test_interval"`
 	// EstimateUSD is what the run was expected to cost before it began: the 50th and 95th percentile.
 	EstimateUSD []float64 `json:"estimate_usd,omitempty"`
+}
+
+// Gate is the design of a run's looks.
+type Gate struct {
+	Trials        int     `json:"trials"`
+	Alpha         float64 `json:"alpha"`         // for the life of the skill's selection manifest
+	PlannedLooks  int     `json:"planned_looks"` // in a block, see validation.AlphaFor
+	Deterministic bool    `json:"deterministic"`
+	Manifest      string  `json:"manifest"`
+	SecondJudge   string  `json:"second_judge,omitempty"`
 }
 
 // Step is one look at one candidate.
@@ -111,7 +125,49 @@ type Step struct {
 	Cand01    *float64
 	P         *float64
 	Alpha     *float64
-	Replayed  bool // decided from the rejections on file, unpaid
+	Replayed  bool   // decided from the rejections on file, unpaid
+	Stage     string // of the look in which the word fell: triage, main, strict, adopt or second; "" where nothing was measured
+	Look      *int   // its number over the life of the manifest; nil where it spent no alpha
+	Kind      string // step, slow, merge or credit
+	// ParentStage is where the verdicts are that told triage which items the parent fails.
+	ParentStage string
+}
+
+// The kinds of steps.
+const (
+	KindStep  = "step"
+	KindSlow  = "slow"
+	KindMerge = "merge"
+)
+
+// Advice is what a slow or a meta update wrote. Its text is stored under the hash.
+type Advice struct {
+	RunID string
+	Epoch int
+	Kind  string // slow or meta
+	Hash  string
+}
+
+// Harmful is an edit that credit assignment found to do harm: it is not tried again for this skill.
+type Harmful struct {
+	SkillKey, Edit, Parent, Manifest, Judge, RunID, Reason string
+}
+
+// Baseline is a text that a simpler way than the full loop would have made.
+type Baseline struct {
+	RunID string
+	Name  string
+	Hash  string
+	Note  string // why there is none, where there is none
+}
+
+// Attestation says that a run delivered a file with this hash at this path.
+type Attestation struct {
+	Hash     string    `json:"hash"`
+	Path     string    `json:"path"`
+	SkillKey string    `json:"skill"`
+	RunID    string    `json:"run_id"`
+	At       time.Time `json:"at"`
 }
 
 // PatchRecord is what became of one proposed patch.

@@ -33,11 +33,19 @@ type Sight struct {
 	Weight  float64
 	Failing bool // the parent did not pass it in every trial on record before this look
 	Triage  [2]Tally
-	Main    [2]Tally
+	Main    [2]Tally // base trials, of which every item has as many
+	Further [2]Tally // further trials of an item whose base trials differ
 	Again   [2]Tally // the second measurement of an item that fell
 }
 
-func (s Sight) diff() float64 { return s.Weight * (s.Main[1].Rate() - s.Main[0].Rate()) }
+// rate is a side's pass rate over base and further trials.
+func (s Sight) rate(side int) float64 {
+	return Tally{Pass: s.Main[side].Pass + s.Further[side].Pass, N: s.Main[side].N + s.Further[side].N}.Rate()
+}
+
+func (s Sight) missing() int {
+	return s.Main[0].Missing + s.Main[1].Missing + s.Further[0].Missing + s.Further[1].Missing
+}
 
 // Design is how a look spends its measurements and its alpha. All its stops but one keep the chance of accepting a
 // candidate that is no better below the look's alpha by construction: stops that refuse can only lower it, and the
@@ -129,11 +137,10 @@ func (d Design) share(t int) float64 {
 // Next says what to measure next, or decides. It is asked after triage, and again after each measurement. seed serves the
 // sign-flip test where its distribution can not be had exactly.
 func (d Design) Next(s []Sight, alpha float64, seed uint64) (*Ask, *Decision) {
-	done, most := math.MaxInt, 0
+	done := math.MaxInt
 	for _, x := range s {
 		done = min(done, x.Main[0].N, x.Main[1].N)
-		most = max(most, x.Main[0].N, x.Main[1].N)
-		if n := x.Main[0].Missing + x.Main[1].Missing; n > 0 {
+		if x.missing() > 0 {
 			return nil, scored(s, Decision{Outcome: Indecisive, Stage: StageMain, Reason: "an item has no usable verdict, so there is no score to compare"})
 		}
 	}
@@ -142,23 +149,26 @@ func (d Design) Next(s []Sight, alpha float64, seed uint64) (*Ask, *Decision) {
 	}
 	diffs := make([]float64, len(s))
 	var differ []int
+	further := done == d.Trials // all that differ have had their further trials
 	for i, x := range s {
-		if diffs[i] = x.diff(); diffs[i] != 0 {
+		diffs[i] = x.Weight * (x.rate(1) - x.rate(0))
+		if x.Main[0].Pass != x.Main[1].Pass {
 			differ = append(differ, i)
+			further = further && min(x.Further[0].N, x.Further[1].N) >= d.Trials
 		}
 	}
+	further = further && len(differ) > 0 && !d.NoStops
 	p, any := SignFlip(diffs, seed)
-	further := most > d.Trials
-	spend := alpha * lastShare
-	if !further {
-		spend = alpha * d.share(done)
+	spend := alpha * d.share(done)
+	if further {
+		spend = alpha * lastShare
 	}
 	switch {
 	case any && p <= spend:
 		return d.veto(s, p, spend)
 	case further:
 		return nil, tested(s, Rejected, p, spend, above(p, spend)+", after further trials of what differs")
-	case !any && done == d.Trials, !any && !d.NoStops:
+	case !any:
 		return nil, tested(s, Rejected, 1, spend, "no held-out item changed")
 	case d.NoStops:
 		return nil, tested(s, Rejected, p, spend, above(p, spend))
@@ -180,9 +190,9 @@ func (d Design) veto(s []Sight, p, spend float64) (*Ask, *Decision) {
 	var fallen []int
 	waiting := false
 	for i, x := range s {
-		if x.Main[0].Rate()-x.Main[1].Rate() > VetoFall {
+		if x.rate(0)-x.rate(1) > VetoFall {
 			fallen = append(fallen, i)
-			waiting = waiting || x.Again[0].N == 0 || x.Again[1].N == 0
+			waiting = waiting || min(x.Again[0].N, x.Again[1].N) < AgainTrials(d.Trials)
 		}
 	}
 	if waiting {
@@ -209,14 +219,14 @@ func tested(s []Sight, outcome string, p, spend float64, reason string) *Decisio
 func scored(s []Sight, d Decision) *Decision {
 	var p, c, weight float64
 	for _, x := range s {
-		if x.Main[0].N == 0 || x.Main[1].N == 0 || x.Main[0].Missing+x.Main[1].Missing > 0 {
+		if x.Main[0].N == 0 || x.Main[1].N == 0 || x.missing() > 0 {
 			d.Gained, d.Lost = nil, nil
 			return &d
 		}
-		p += x.Weight * x.Main[0].Rate()
-		c += x.Weight * x.Main[1].Rate()
+		p += x.Weight * x.rate(0)
+		c += x.Weight * x.rate(1)
 		weight += x.Weight
-		switch diff := x.Main[1].Rate() - x.Main[0].Rate(); {
+		switch diff := x.rate(1) - x.rate(0); {
 		case diff > 0:
 			d.Gained = append(d.Gained, x.Item)
 		case diff < 0:

@@ -57,7 +57,41 @@ func (r reflection) get(ctx workflow.Context) (out activities.ReflectOut, err er
 }
 
 func callPropose(ctx workflow.Context, in activities.ProposeIn) (out activities.ProposeOut, err error) {
-	err = workflow.ExecuteActivity(quick(ctx), "Propose", in).Get(ctx, &out)
+	options := quick
+	if in.Job.Params.Rank { // a model may be asked
+		options = paid
+	}
+	err = workflow.ExecuteActivity(options(ctx), "Propose", in).Get(ctx, &out)
+	return out, err
+}
+
+func callChoose(ctx workflow.Context, in activities.ChooseIn) (out activities.ChooseOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "Choose", in).Get(ctx, &out)
+	return out, err
+}
+
+func callMerge(ctx workflow.Context, in activities.MergeIn) (out activities.MergeOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "Merge", in).Get(ctx, &out)
+	return out, err
+}
+
+func callScreen(ctx workflow.Context, in activities.ScreenIn) (out activities.ScreenOut, err error) {
+	err = workflow.ExecuteActivity(paid(ctx), "Screen", in).Get(ctx, &out)
+	return out, err
+}
+
+func callUpdate(ctx workflow.Context, in activities.UpdateIn) (out activities.UpdateOut, err error) {
+	err = workflow.ExecuteActivity(paid(ctx), "Update", in).Get(ctx, &out)
+	return out, err
+}
+
+func callBaseline(ctx workflow.Context, in activities.BaselineIn) (out activities.BaselineOut, err error) {
+	err = workflow.ExecuteActivity(paid(ctx), "Baseline", in).Get(ctx, &out)
+	return out, err
+}
+
+func callPutBack(ctx workflow.Context, in activities.PutBackIn) (out activities.PutBackOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "PutBack", in).Get(ctx, &out)
 	return out, err
 }
 

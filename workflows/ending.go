@@ -18,7 +18,7 @@ func (o *optimization) end(ctx workflow.Context) (OptimizeOutput, error) {
 	if o.Accepted > 0 && o.Pre.Counts.Test > 0 && o.StopReason != activities.StopKillFile {
 		o.phase = "sealed test"
 		o.show(ctx)
-		t, err := callOpenTest(ctx, activities.OpenTestIn{Job: o.job, Manifest: o.Pre.TestManifest, Before: o.Pre.Hash, After: o.Current, Trials: o.Pre.Trials})
+		t, err := callOpenTest(ctx, activities.OpenTestIn{Job: o.job, Manifest: o.Pre.TestManifest, Before: o.Pre.Hash, After: o.Current, Trials: o.Pre.Gate.Trials})
 		switch {
 		case err != nil && isOutage(err):
 			r.Notes = append(r.Notes, "the sealed test could not be measured: "+cause(err))
@@ -27,10 +27,24 @@ func (o *optimization) end(ctx workflow.Context) (OptimizeOutput, error) {
 		case t.Stopped != "":
 			r.Notes = append(r.Notes, "the sealed test was not measured: "+t.Stopped)
 		default:
-			r.Baseline.Test, r.Final.Test = t.Before, t.After
+			r.Baseline.Test, r.Final.Test, r.TestInterval = t.Before, t.After, t.Interval
 			if t.Reads > 1 {
 				r.Notes = append(r.Notes, fmt.Sprintf("this sealed test has been read by %d runs: it is less of a surprise each time", t.Reads))
 			}
+		}
+	}
+	if o.in.Params.Baselines {
+		if err := o.baselines(ctx, &r); err != nil {
+			return o.fail(ctx, err)
+		}
+	}
+	if o.in.Params.Review && o.Accepted > 0 {
+		refused, err := o.awaitReview(ctx)
+		if err != nil {
+			return o.fail(ctx, err)
+		}
+		if refused != "" {
+			o.reject(&r, refused)
 		}
 	}
 	o.phase = "delivery"
@@ -57,6 +71,34 @@ func (o *optimization) end(ctx workflow.Context) (OptimizeOutput, error) {
 	return OptimizeOutput{Result: f.Result, Markdown: f.Markdown}, nil
 }
 
+// reject takes back what was accepted: the text is as it was before the run.
+func (o *optimization) reject(r *run.Result, why string) {
+	o.Current, o.SelectionStage, o.Score = o.Pre.Hash, "baseline", o.Baseline
+	r.Outcome, r.Why, r.HashAfter = run.NoImprovement, why, o.Pre.Hash
+	r.Final, r.TestInterval, r.Accepted, r.Rejected = r.Baseline, nil, 0, r.Rejected+r.Accepted
+}
+
+// baselines measures what simpler ways would have reached. What can not be measured any more is told.
+func (o *optimization) baselines(ctx workflow.Context, r *run.Result) error {
+	if o.person || interrupted(o.StopReason) {
+		return nil
+	}
+	o.phase = "baselines"
+	o.show(ctx)
+	for _, name := range activities.Baselines {
+		out, err := callBaseline(ctx, activities.BaselineIn{Job: o.job, Name: name, Before: o.Pre.Hash, Gate: o.Pre.Gate})
+		switch {
+		case err != nil && isOutage(err):
+			r.Notes = append(r.Notes, "baseline "+name+" could not be measured: "+cause(err))
+		case err != nil:
+			return err
+		case out.Stopped != "":
+			r.Notes = append(r.Notes, "baseline "+name+" was not measured: "+out.Stopped)
+		}
+	}
+	return nil
+}
+
 // fail closes the record of a run that an error ended, and returns the error.
 func (o *optimization) fail(ctx workflow.Context, cause error) (OptimizeOutput, error) {
 	r := o.result()
@@ -80,6 +122,10 @@ func (o *optimization) result() run.Result {
 		BudgetUSD: p.BudgetUSD, HashBefore: o.Pre.Hash, HashAfter: o.Current, Delivered: "none", Path: p.SkillPath,
 		Goal: p.Goal, Judge: p.Judge, Notes: o.Pre.Notes, Measures: o.Pre.Measures, EstimateUSD: o.Pre.Estimate,
 	}
+	if o.Pre.Gate.Trials > 0 {
+		gate := o.Pre.Gate
+		r.Gate = &gate
+	}
 	if o.Step == 0 {
 		r.Epochs = 0
 	}
@@ -93,7 +139,7 @@ func (o *optimization) outcome() (run.Outcome, string) {
 	case o.Accepted > 0:
 		return run.Accepted, "" // Finish knows what exactly was reached
 	case interrupted(o.StopReason):
-		return run.Stopped, "stopped with nothing accepted so far" + lastWords(o.Last)
+		return run.Stopped, "stopped with nothing accepted so far" + o.breaker() + lastWords(o.Last)
 	case o.Indecisive > 0 && o.Rejected == 0:
 		return run.Indecisive, "the evidence is missing to decide anything" + lastWords(o.Last)
 	case o.Rejected > 0:
@@ -118,6 +164,14 @@ func interrupted(reason string) bool {
 		return true
 	}
 	return strings.HasPrefix(reason, activities.StopCap)
+}
+
+// breaker names a breaker's cause.
+func (o *optimization) breaker() string {
+	if o.StopReason != activities.StopBreaker || o.Failing == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (%s, %s)", o.Failing, o.Failing.Remedy())
 }
 
 // isOutage reports whether an activity failed for want of the model, after all of Temporal's retries.

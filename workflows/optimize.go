@@ -46,8 +46,13 @@ type State struct {
 	Accepted       int
 	Rejected       int
 	Indecisive     int
-	Idle           int // steps in a row without improvement
-	Outages        int // failed model activities in a row
+	Idle           int                 // steps in a row without improvement
+	Failing        activities.Kind     // of the failures in a row
+	Failures       int                 // failed model activities of one kind in a row
+	Closed         int                 // epochs whose slow and meta updates are done
+	Prev           string              // the best text at the end of the epoch before
+	Advice         string              // hash of the advice in force
+	Pool           []activities.Member // what a search along a Pareto front may start from
 	StopReason     string
 	Last           string // what happened last, for people
 	SpentUSD       float64
@@ -62,6 +67,7 @@ type optimization struct {
 	phase    string
 	finished bool
 	person   bool // somebody asked to stop
+	review   reviewing
 }
 
 // OptimizeSkill trains one skill: preflight, baseline, epochs of reflect, aggregate, select, apply, validate and gate, the
@@ -100,11 +106,11 @@ func (o *optimization) begin(ctx workflow.Context) (done bool, out OptimizeOutpu
 		out, err = o.fail(ctx, err)
 		return true, out, err
 	}
-	o.Current, o.SelectionStage = o.Pre.Hash, "baseline"
+	o.Current, o.SelectionStage, o.Prev = o.Pre.Hash, "baseline", o.Pre.Hash
 	o.Epoch = 1
 	o.phase = "baseline"
 	o.show(ctx)
-	base, err := callEvaluate(ctx, activities.EvaluateIn{Job: o.job, Stage: "baseline", Hash: o.Pre.Hash, Side: validation.Selection, Trials: o.Pre.Trials})
+	base, err := callEvaluate(ctx, activities.EvaluateIn{Job: o.job, Stage: "baseline", Hash: o.Pre.Hash, Side: validation.Selection, Trials: o.Pre.Gate.Trials})
 	switch {
 	case err != nil && isOutage(err):
 		o.StopReason, o.Last = activities.StopBreaker, "the judge gives no answer: "+cause(err)
@@ -118,6 +124,7 @@ func (o *optimization) begin(ctx workflow.Context) (done bool, out OptimizeOutpu
 		o.Indecisive++
 	default:
 		o.Baseline, o.Score = base.Score, base.Score
+		o.Pool = []activities.Member{{Hash: o.Pre.Hash, Stage: "baseline"}}
 		o.checkDone(ctx)
 	}
 	o.phase = "training"
@@ -135,6 +142,9 @@ func (o *optimization) next(ctx workflow.Context) error {
 		return nil
 	}
 	if o.StepInEpoch >= o.stepsPerEpoch() {
+		if o.Closed < o.Epoch {
+			return o.closeEpoch(ctx)
+		}
 		if o.Epoch >= o.in.Params.Epochs {
 			o.StopReason = activities.StopEpochs
 			return nil
@@ -165,7 +175,7 @@ func (o *optimization) checkDone(ctx workflow.Context) {
 		o.StopReason = activities.StopPerson
 	case p.TimeoutSec > 0 && workflow.Now(ctx).Sub(o.Started) >= time.Duration(p.TimeoutSec)*time.Second:
 		o.StopReason = activities.StopTimeout
-	case o.Outages >= breakerAt:
+	case o.Failures >= breakerAt:
 		o.StopReason = activities.StopBreaker
 	case p.Goal == "improve" && o.Score != nil && *o.Score >= 1:
 		o.StopReason = activities.StopAllPass
@@ -174,8 +184,23 @@ func (o *optimization) checkDone(ctx workflow.Context) {
 	}
 }
 
-// breakerAt is the number of failed model activities in a row that ends a run with its work kept.
+// breakerAt is the number of failed model activities of one kind in a row that ends a run with its work kept.
 const breakerAt = 3
+
+// failed counts a failed model activity. What a person has to mend first ends the run at once.
+func (o *optimization) failed(err error) {
+	kind := activities.KindOf(err)
+	if kind != o.Failing {
+		o.Failing, o.Failures = kind, 0
+	}
+	o.Failures++
+	if kind.Lasting() {
+		o.Failures = breakerAt
+	}
+}
+
+// worked ends a row of failures.
+func (o *optimization) worked() { o.Failing, o.Failures = "", 0 }
 
 // continueAsNew starts a fresh history with the state, after letting messages finish.
 func (o *optimization) continueAsNew(ctx workflow.Context) error {

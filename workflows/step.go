@@ -5,59 +5,88 @@ import (
 
 	"whetstone/activities"
 	"whetstone/optimizer"
+	"whetstone/run"
 	"whetstone/validation"
 )
 
-// step reflects on the step's minibatches in parallel, proposes, and tries the bundle.
+// step chooses a parent, reflects on the step's minibatches in parallel, proposes, and tries the bundle.
 func (o *optimization) step(ctx workflow.Context) error {
-	p := o.in.Params
-	chunks := (o.Pre.TrainItems + p.BatchSize - 1) / p.BatchSize
-	first := o.StepInEpoch * p.Minibatch
-	var going []reflection
-	for b := first; b < min(first+p.Minibatch, chunks); b++ {
-		going = append(going, startReflect(ctx, activities.ReflectIn{Job: o.job, Hash: o.Current, Epoch: o.Epoch, Step: o.Step, Batch: b}))
-	}
-	failed, proposed := "", 0
-	for _, r := range going {
-		out, err := r.get(ctx)
-		switch {
-		case err != nil && isOutage(err):
-			o.Outages++
-			failed = "the reflecting model gives no answer: " + cause(err)
-		case err != nil:
+	base := o.Current
+	if o.in.Params.Search == activities.SearchPareto {
+		c, err := callChoose(ctx, activities.ChooseIn{Job: o.job, Step: o.Step, Current: o.Current, Pool: o.Pool})
+		if err != nil {
 			return err
-		case out.Stopped != "":
-			o.StopReason = out.Stopped
-		case out.Failed != "":
-			failed = out.Failed
-		default:
-			o.Outages = 0
-			proposed += out.Patches
 		}
+		o.Pool = c.Pool
+		if c.Merge != "" {
+			return o.merge(ctx, c.Merge)
+		}
+		base = c.Parent
 	}
-	if o.StopReason != "" {
-		return nil
+	proposed, failed, err := o.reflect(ctx, base)
+	if err != nil || o.StopReason != "" {
+		return err
 	}
 	if proposed == 0 && failed != "" {
 		_, err := o.record(ctx, activities.DecideIn{Missing: failed})
 		return err
 	}
+	p := o.in.Params
 	total := p.Epochs * o.stepsPerEpoch()
-	prop, err := callPropose(ctx, activities.ProposeIn{Job: o.job, Hash: o.Current, Step: o.Step, Patches: optimizer.EditBudget(o.Step-1, total, p.LR, p.MinLR)})
-	if err != nil {
+	prop, err := callPropose(ctx, activities.ProposeIn{Job: o.job, Hash: base, Step: o.Step, Patches: optimizer.EditBudget(o.Step-1, total, p.LR, p.MinLR)})
+	switch {
+	case err != nil && isOutage(err): // of the ranking
+		o.failed(err)
+		_, err := o.record(ctx, activities.DecideIn{Missing: "the ranking model gives no answer: " + cause(err)})
 		return err
+	case err != nil:
+		return err
+	case prop.Stopped != "":
+		o.StopReason = prop.Stopped
+		return nil
 	}
 	if len(prop.Keys) == 0 {
 		_, err := o.record(ctx, activities.DecideIn{Empty: "no patch is left to try"})
 		return err
 	}
-	t := &tries{o: o}
+	t := &tries{o: o, base: base, kind: run.KindStep}
 	return t.bundle(ctx, prop.Keys)
 }
 
-// tries tests a step's bundle, and where it is refused, its halves, so that one bad edit does not sink good ones.
+// reflect asks for patches from the step's minibatches, side by side. failed says why there may be none.
+func (o *optimization) reflect(ctx workflow.Context, base string) (proposed int, failed string, err error) {
+	p := o.in.Params
+	chunks := (o.Pre.TrainItems + p.BatchSize - 1) / p.BatchSize
+	first := o.StepInEpoch * p.Minibatch
+	var going []reflection
+	for b := first; b < min(first+p.Minibatch, chunks); b++ {
+		going = append(going, startReflect(ctx, activities.ReflectIn{Job: o.job, Hash: base, Epoch: o.Epoch, Step: o.Step, Batch: b, Advice: o.Advice}))
+	}
+	for _, r := range going {
+		out, err := r.get(ctx)
+		switch {
+		case err != nil && isOutage(err):
+			o.failed(err)
+			failed = "the reflecting model gives no answer: " + cause(err)
+		case err != nil:
+			return 0, "", err
+		case out.Stopped != "":
+			o.StopReason = out.Stopped
+		case out.Failed != "":
+			failed = out.Failed
+		default:
+			o.worked()
+			proposed += out.Patches
+		}
+	}
+	return proposed, failed, nil
+}
+
+// tries tests a step's bundle, and where it is refused, parts of it, so that one bad edit does not sink good ones.
 type tries struct {
 	o    *optimization
+	base string // the text that the edits change; "" is the present one
+	kind string
 	next int
 }
 
@@ -68,11 +97,12 @@ func (t *tries) bundle(ctx workflow.Context, keys []string) error {
 	}
 	try := t.next
 	t.next++
-	divisible, err := o.try(ctx, keys, try)
-	if err != nil || !divisible || !o.Pre.Deterministic {
-		// With a judge that answers at random every look costs alpha and money: halving waits for the credit assignment
-		// that budgets it.
+	divisible, err := t.try(ctx, keys, try)
+	switch {
+	case err != nil || !divisible || !o.in.Params.Has(run.PartCredit):
 		return err
+	case !o.Pre.Gate.Deterministic && o.in.Params.Goal != "adopt":
+		return t.credit(ctx, keys, try)
 	}
 	half := len(keys) / 2
 	if err := t.bundle(ctx, keys[:half]); err != nil {
@@ -83,12 +113,17 @@ func (t *tries) bundle(ctx workflow.Context, keys []string) error {
 
 // try builds a candidate from some edits, measures it against the present text, and asks the gate. divisible tells that
 // it was refused and that its parts are worth a try.
-func (o *optimization) try(ctx workflow.Context, keys []string, try int) (divisible bool, err error) {
-	built, err := callBuild(ctx, activities.BuildIn{Job: o.job, Hash: o.Current, Step: o.Step, Try: try, Epoch: o.Epoch, Keys: keys})
+func (t *tries) try(ctx workflow.Context, keys []string, try int) (divisible bool, err error) {
+	o := t.o
+	base := t.base
+	if base == "" {
+		base = o.Current
+	}
+	built, err := callBuild(ctx, activities.BuildIn{Job: o.job, Hash: base, Against: o.Current, Step: o.Step, Try: try, Epoch: o.Epoch, Keys: keys})
 	if err != nil {
 		return false, err
 	}
-	in := activities.DecideIn{Try: try, Candidate: built.Hash, Bundle: built.Bundle, Keys: keys, Replayed: built.Replayed}
+	in := activities.DecideIn{Try: try, Kind: t.kind, Candidate: built.Hash, Bundle: built.Bundle, Keys: keys, Replayed: built.Replayed}
 	switch {
 	case built.Refused != "":
 		in.Empty = built.Refused
@@ -97,10 +132,15 @@ func (o *optimization) try(ctx workflow.Context, keys []string, try int) (divisi
 	case built.Replayed != "":
 		return o.record(ctx, in)
 	}
-	v, err := callValidate(ctx, activities.ValidateIn{Job: o.job, Step: o.Step, Try: try, Parent: o.Current, Candidate: built.Hash, Keys: keys, Trials: o.Pre.Trials})
+	return o.measure(ctx, in)
+}
+
+// measure compares a candidate with the present text and records the gate's word.
+func (o *optimization) measure(ctx workflow.Context, in activities.DecideIn) (divisible bool, err error) {
+	v, err := callValidate(ctx, activities.ValidateIn{Job: o.job, Step: o.Step, Try: in.Try, Parent: o.Current, ParentStage: o.SelectionStage, Candidate: in.Candidate, Keys: in.Keys, Gate: o.Pre.Gate})
 	switch {
 	case err != nil && isOutage(err):
-		o.Outages++
+		o.failed(err)
 		in.Missing = "the judge gives no answer: " + cause(err)
 		return o.record(ctx, in)
 	case err != nil:
@@ -109,28 +149,32 @@ func (o *optimization) try(ctx workflow.Context, keys []string, try int) (divisi
 		o.StopReason = v.Stopped
 		return false, nil
 	}
-	o.Outages = 0
+	o.worked()
 	return o.record(ctx, in)
 }
 
 // record asks the gate about what was measured, or notes why nothing could be, and counts its word.
 func (o *optimization) record(ctx workflow.Context, in activities.DecideIn) (divisible bool, err error) {
-	in.Job, in.Epoch, in.Step, in.Parent = o.job, o.Epoch, o.Step, o.Current
-	in.Manifest, in.Deterministic, in.PlannedLooks, in.ParentScore = o.Pre.Manifest, o.Pre.Deterministic, o.Pre.PlannedLooks, o.Score
+	in.Job, in.Epoch, in.Step, in.Parent, in.ParentStage = o.job, o.Epoch, o.Step, o.Current, o.SelectionStage
+	in.Gate, in.ParentScore = o.Pre.Gate, o.Score
 	d, err := callDecide(ctx, in)
 	if err != nil {
 		return false, err
 	}
 	o.SpentUSD, o.Calls, o.Last = d.SpentUSD, d.Calls, d.Outcome+": "+d.Reason
+	site := activities.Site(o.Step, in.Try)
 	switch d.Outcome {
 	case validation.Accepted:
 		o.Accepted++
 		o.Current, o.Score = in.Candidate, d.Candidate
-		o.SelectionStage = activities.Site(o.Step, in.Try)
+		o.SelectionStage = site
 	case validation.Rejected:
 		o.Rejected++
 	case validation.Indecisive:
 		o.Indecisive++
+	}
+	if d.Whole && in.Candidate != "" && o.in.Params.Search == activities.SearchPareto {
+		o.Pool = append(o.Pool, activities.Member{Hash: in.Candidate, Stage: site})
 	}
 	return d.Divisible, nil
 }

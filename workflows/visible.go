@@ -30,6 +30,9 @@ type Progress struct {
 	Calls         int      `json:"calls"`
 	Last          string   `json:"last"`
 	StoppedReason string   `json:"stopped_reason"`
+	Review        bool     `json:"review"` // a result waits for a person
+	HashBefore    string   `json:"hash_before"`
+	HashAfter     string   `json:"hash_after"`
 	Params        run.Params
 }
 
@@ -69,7 +72,7 @@ func (o *optimization) listen(ctx workflow.Context) error {
 	if err != nil {
 		return fmt.Errorf("install the stop update: %w", err)
 	}
-	return nil
+	return o.listenForReview(ctx)
 }
 
 func (o *optimization) progress() Progress {
@@ -78,6 +81,7 @@ func (o *optimization) progress() Progress {
 		RunID: o.job.RunID, Phase: o.phase, Epoch: o.Epoch, Epochs: p.Epochs, Step: o.Step, Steps: p.Epochs * o.stepsPerEpoch(),
 		Baseline: o.Baseline, Score: o.Score, Accepted: o.Accepted, Rejected: o.Rejected, Indecisive: o.Indecisive,
 		SpentUSD: o.SpentUSD, BudgetUSD: p.BudgetUSD, Calls: o.Calls, Last: o.Last, StoppedReason: o.StopReason, Params: p,
+		Review: o.review.open, HashBefore: o.Pre.Hash, HashAfter: o.Current,
 	}
 }
 
@@ -91,6 +95,9 @@ func (o *optimization) show(ctx workflow.Context) {
 	fmt.Fprintf(&b, "- spent: $%.4f of $%.2f in %d call(s)\n", p.SpentUSD, p.BudgetUSD, p.Calls)
 	if p.Last != "" {
 		fmt.Fprintf(&b, "- last: %s\n", p.Last)
+	}
+	if o.review.open {
+		fmt.Fprintf(&b, "\n**It waits for a person.** `starter runs diff %s` shows the change; decide with `starter runs decide %s accept`, or `reject --why ...`, or with the update `decide`.\n", o.job.RunID, o.job.RunID)
 	}
 	if o.Pre.Measures != "" {
 		fmt.Fprintf(&b, "\nThe scores measure %s.\n", o.Pre.Measures)

@@ -1,0 +1,83 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"whetstone/run"
+	"whetstone/validation"
+)
+
+// stageCredit is where the verdicts of credit assignment are.
+const stageCredit = "credit"
+
+// Screen measures a part of a refused bundle once on the items that triage looks at, and on those that fell under the bundle.
+// The parent's verdicts are drawn once for all parts of a bundle. A part that shows a gain is kept; a single edit that shows a
+// clear loss is remembered as harmful and not tried again for this skill. Screening spends no alpha and accepts nothing: what
+// is kept goes through the gate together.
+func (a *Activities) Screen(ctx context.Context, in ScreenIn) (ScreenOut, error) {
+	defer beat(ctx)()
+	out, err := a.screen(ctx, in)
+	if reason, ok := stopReason(err); ok {
+		return ScreenOut{Stopped: reason}, nil
+	}
+	return out, translate(err)
+}
+
+func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error) {
+	text, refusal, err := a.assemble(ctx, in.Job, in.Parent, in.Step, in.Keys)
+	if err != nil || refusal != "" {
+		return ScreenOut{}, err
+	}
+	part, err := a.o.Store.PutText(ctx, text)
+	if err != nil {
+		return ScreenOut{}, err
+	}
+	held, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Selection)
+	if err != nil {
+		return ScreenOut{}, err
+	}
+	l := looking{job: in.Job, step: in.Step, try: in.Try, parent: in.Parent, candidate: in.Candidate, parentStage: in.ParentStage, trials: in.Gate.Trials, held: held}
+	s, err := l.sights(a.recorded(ctx, in.Job.RunID))
+	if err != nil {
+		return ScreenOut{}, err
+	}
+	var items []validation.Item
+	fell := map[string]bool{}
+	chosen := map[int]bool{}
+	for _, i := range l.design().TriageItems(s, l.seed()) {
+		chosen[i] = true
+	}
+	for i, x := range s {
+		if x.Main[0].N > 0 && x.Main[0].Rate()-x.Main[1].Rate() > validation.VetoFall {
+			chosen[i], fell[x.Item] = true, true
+		}
+	}
+	for i, it := range held {
+		if chosen[i] {
+			items = append(items, it)
+		}
+	}
+	l.candidate = part
+	site := l.site(stageCredit)
+	if err := a.draw(ctx, l, site, items, 0, 1, false); err != nil {
+		return ScreenOut{}, err
+	}
+	parent, err := a.measured(ctx, in.Job.RunID, site, l.parent, items)
+	if err != nil {
+		return ScreenOut{}, err
+	}
+	candidate, err := a.measured(ctx, in.Job.RunID, site, part, items)
+	if err != nil {
+		return ScreenOut{}, err
+	}
+	word := validation.Credit(parent, candidate, fell, len(in.Keys) == 1)
+	if word.Harmful {
+		err = a.o.Store.PutHarmful(ctx, run.Harmful{
+			SkillKey: in.Job.Params.SkillKey, Edit: in.Keys[0], Parent: in.Parent, Manifest: in.Gate.Manifest, Judge: judgeName(in.Job), RunID: in.Job.RunID,
+			Reason: fmt.Sprintf("alone it loses %.1f of %d held-out items", math.Abs(word.Gain), len(items)),
+		})
+	}
+	return ScreenOut{Keep: word.Keep}, err
+}

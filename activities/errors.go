@@ -14,7 +14,8 @@ import (
 const (
 	// TypeInput is a person's to mend: a bad file, too few learnings, an unknown price. Never retried.
 	TypeInput = "BadInput"
-	// TypeModel is a model call that failed. The workflow takes it for an outage and counts it towards the breaker.
+	// TypeModel is a model call that failed. The workflow takes it for an outage and counts it towards the breaker. Its details
+	// hold the kind, see KindOf.
 	TypeModel = "Model"
 )
 
@@ -43,4 +44,24 @@ func translate(err error) error {
 		NextRetryDelay: me.RetryAfter,
 		Details:        []any{string(me.Kind)},
 	})
+}
+
+// KindOf is the kind of the model failure that an activity ended with, such as "unauthorised" or "quota", as model.Kind names them;
+// "" where err is something else. It reads nothing but err, so that a workflow may call it.
+func KindOf(err error) string {
+	for {
+		var app *temporal.ApplicationError
+		if !errors.As(err, &app) {
+			break
+		}
+		var kind string
+		if app.Type() == TypeModel && app.HasDetails() && app.Details(&kind) == nil {
+			return kind
+		}
+		err = errors.Unwrap(app)
+	}
+	if me, ok := model.AsError(err); ok {
+		return string(me.Kind)
+	}
+	return ""
 }

@@ -244,8 +244,11 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable reports whether the same call may succeed later without anybody's help.
-func (e *Error) Retryable() bool {
-	switch e.Kind {
+func (e *Error) Retryable() bool { return e.Kind.Retryable() }
+
+// Retryable reports whether failures of this kind may pass without anybody's help.
+func (k Kind) Retryable() bool {
+	switch k {
 	case RateLimited, Unavailable, Timeout, Malformed:
 		return true
 	}

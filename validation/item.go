@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"whetstone/internal/words"
@@ -26,26 +27,47 @@ const (
 	Test      Side = "test"
 )
 
+// The kinds of items. A model decides about llm; a person's own command about command; the others are decided by Check.
+const (
+	KindLLM         = "llm"
+	KindContains    = "contains"
+	KindNotContains = "not_contains"
+	KindRegex       = "regex"
+	KindSection     = "section"
+	KindCommand     = "command"
+)
+
+// Kinds lists them all, the default first.
+func Kinds() []string {
+	return []string{KindLLM, KindContains, KindNotContains, KindRegex, KindSection, KindCommand}
+}
+
 // Item is one thing a skill should lead an agent to.
 type Item struct {
-	ID       string   `json:"id"`   // a hash of kind, prompt and expected
-	Kind     string   `json:"kind"` // llm
-	Category string   `json:"category"`
-	Prompt   string   `json:"prompt"`   // the situation, or the mistake that was made
-	Expected string   `json:"expected"` // what should be done instead
-	Weight   float64  `json:"weight"`   // 1 to 3
-	Cluster  string   `json:"cluster"`  // near-duplicates share it
-	Side     Side     `json:"side"`
-	Learning []string `json:"learnings"` // ids of the learnings it came from
+	ID         string   `json:"id"`              // a hash of kind, prompt, expected and the kind's own fields
+	Label      string   `json:"label,omitempty"` // what a person calls it
+	Kind       string   `json:"kind"`
+	Category   string   `json:"category"`
+	Prompt     string   `json:"prompt"`                // the situation, or the mistake that was made
+	Expected   string   `json:"expected"`              // what should be done instead
+	Pattern    string   `json:"pattern,omitempty"`     // contains, not_contains: literal text; regex: RE2
+	Section    string   `json:"section,omitempty"`     // a heading's text, with leading #'s of that level only
+	Command    []string `json:"command,omitempty"`     // a program and its arguments, run through no shell
+	TimeoutSec int      `json:"timeout_sec,omitempty"` // seconds the command has
+	FoldCase   bool     `json:"ignore_case,omitempty"` // contains, not_contains, regex, section
+	Weight     float64  `json:"weight"`                // 1 to 3
+	Cluster    string   `json:"cluster"`               // near-duplicates share it
+	Side       Side     `json:"side"`                  // before Deal: the side a person fixed, or none
+	Learning   []string `json:"learnings"`             // ids of the learnings it came from
 
-	text string // rule and correction, for comparing
+	text string // what it is about, for comparing: rule and correction, or what an items file says
 }
 
 // Excluded is a learning that made no item, and why.
 type Excluded struct {
-	Learning string
+	Learning string // empty for an item of an items file
 	Rule     string
-	Reason   string // junk, contradiction or bridge
+	Reason   string // one of the reasons below
 	With     string // the rule it contradicts
 }
 
@@ -54,6 +76,7 @@ const (
 	ReasonJunk          = "junk"
 	ReasonContradiction = "contradiction"
 	ReasonBridge        = "bridge"
+	ReasonMoved         = "moved" // an items file fixes another side than the one it was given before
 )
 
 // FromLearnings makes items of actionable learnings. Learnings without at least three content words in rule and
@@ -96,7 +119,7 @@ func FromLearnings(ls []learning.Learning) ([]Item, []Excluded) {
 }
 
 func newItem(l learning.Learning) Item {
-	it := Item{Kind: "llm", Category: l.Category, Prompt: l.Mistake, Expected: l.Correction, Learning: []string{l.ID}, text: l.Rule + "\n" + l.Correction}
+	it := Item{Kind: KindLLM, Category: l.Category, Prompt: l.Mistake, Expected: l.Correction, Learning: []string{l.ID}, text: l.Rule + "\n" + l.Correction}
 	if it.Prompt == "" {
 		it.Prompt = "A task that touches on " + l.Category + "."
 	}
@@ -104,8 +127,64 @@ func newItem(l learning.Learning) Item {
 		it.Expected = l.Rule
 	}
 	it.Weight = 1 + math.Min(2, math.Log2(1+float64(max(l.TimesApplied, 0))))
-	it.ID = "i_" + hashParts(it.Kind, it.Prompt, it.Expected)[:16]
+	it.ID = identity(it)
 	return it
+}
+
+// identity names an item by what it asks. The form for llm is older than the other kinds and must not change: sides and
+// spent alpha are stored under it.
+func identity(it Item) string {
+	parts := []string{it.Kind, it.Prompt, it.Expected}
+	switch it.Kind {
+	case KindContains, KindNotContains, KindRegex:
+		parts = append(parts, it.Pattern, strconv.FormatBool(it.FoldCase))
+	case KindSection:
+		parts = append(parts, it.Section, strconv.FormatBool(it.FoldCase))
+	case KindCommand:
+		parts = append(append(parts, strconv.Itoa(it.TimeoutSec)), it.Command...)
+	}
+	return "i_" + hashParts(parts...)[:16]
+}
+
+// subject is what an item is about in words: what is expected where that is said, else what is looked for, and when.
+func subject(it Item) string {
+	if it.Expected != "" {
+		return it.Expected
+	}
+	return strings.Join(append([]string{it.Pattern, it.Section, it.Prompt}, it.Command...), "\n")
+}
+
+// Combine puts items of several origins together: sorted by id, each id once (with the learnings and the highest weight
+// of all, and the first side and label that are given), and clustered anew over all of them, so that near-duplicates of
+// different origin never land on two sides.
+func Combine(origins ...[]Item) []Item {
+	at := map[string]int{}
+	var out []Item
+	for _, it := range slices.Concat(origins...) {
+		i, ok := at[it.ID]
+		if !ok {
+			at[it.ID] = len(out)
+			it.Learning = slices.Clone(it.Learning)
+			out = append(out, it)
+			continue
+		}
+		have := &out[i]
+		have.Weight = max(have.Weight, it.Weight)
+		if have.Side == "" {
+			have.Side = it.Side
+		}
+		if have.Label == "" {
+			have.Label = it.Label
+		}
+		for _, l := range it.Learning {
+			if !slices.Contains(have.Learning, l) {
+				have.Learning = append(have.Learning, l)
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Item) int { return strings.Compare(a.ID, b.ID) })
+	cluster(out)
+	return out
 }
 
 // contradictions maps the index of a learning to one it contradicts: the same content words (three in four of them)
@@ -194,7 +273,7 @@ func hashParts(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func contentOf(it Item) map[string]bool { return words.Content(it.Expected) }
+func contentOf(it Item) map[string]bool { return words.Content(subject(it)) }
 
 // overlap is the share of the smaller set that the other one has too.
 func overlap(a, b map[string]bool) float64 {

@@ -21,7 +21,9 @@ func QuotaFor(n int) Quota {
 }
 
 // Deal gives every item a side. Sides that were assigned before (by item id) stay; a newcomer joins the side of its
-// cluster; one whose cluster holds items of two sides is left out, since on either side it would leak. The other
+// cluster; one whose cluster holds items of two sides is left out, since on either side it would leak. An item that comes
+// with a side was fixed there by a person, and its near-duplicates follow it; it is left out if it, or a near-duplicate,
+// was given another side (text that has been trained on can not be sealed afterwards). The other
 // clusters are dealt whole, in the order of their hash, each to the side that is furthest below its quota. The result
 // depends on contents and earlier sides only.
 func Deal(items []Item, before map[string]Side) (dealt []Item, left []Excluded) {
@@ -41,34 +43,36 @@ func Deal(items []Item, before map[string]Side) (dealt []Item, left []Excluded) 
 	for _, it := range items {
 		if s, ok := before[it.ID]; ok {
 			have[s]++
+		} else if it.Side != "" {
+			have[it.Side]++
 		}
 	}
 	total := len(items)
 	for _, k := range keys {
 		members := clusters[k]
-		sides := map[Side]bool{}
-		for _, i := range members {
-			if s, ok := before[items[i].ID]; ok {
-				sides[s] = true
-			}
-		}
+		sides := sidesOf(members, items, before)
 		if len(sides) == 0 {
 			s := neediest(want, have, total)
 			sides[s] = true
 		}
 		for _, i := range members {
 			it := items[i]
-			s, known := before[it.ID]
+			s, stored := before[it.ID]
 			switch {
-			case known:
-			case len(sides) > 1:
-				left = append(left, Excluded{Learning: it.Learning[0], Rule: it.Expected, Reason: ReasonBridge})
+			case stored && it.Side != "" && it.Side != s:
+				left = append(left, leftOut(it, ReasonMoved))
+				continue
+			case stored:
+			case len(sides) > 1 || it.Side != "" && !sides[it.Side]:
+				left = append(left, leftOut(it, ReasonBridge))
 				continue
 			default:
 				for only := range sides {
 					s = only
 				}
-				have[s]++
+				if it.Side == "" {
+					have[s]++
+				}
 			}
 			it.Side = s
 			dealt = append(dealt, it)
@@ -76,6 +80,30 @@ func Deal(items []Item, before map[string]Side) (dealt []Item, left []Excluded) 
 	}
 	slices.SortFunc(dealt, func(a, b Item) int { return strings.Compare(a.ID, b.ID) })
 	return dealt, left
+}
+
+// sidesOf are the sides that a cluster is bound to: those its members were given before, else those persons fixed.
+func sidesOf(members []int, items []Item, before map[string]Side) map[Side]bool {
+	given, fixed := map[Side]bool{}, map[Side]bool{}
+	for _, i := range members {
+		if s, ok := before[items[i].ID]; ok {
+			given[s] = true
+		} else if s := items[i].Side; s != "" {
+			fixed[s] = true
+		}
+	}
+	if len(given) > 0 {
+		return given
+	}
+	return fixed
+}
+
+func leftOut(it Item, reason string) Excluded {
+	e := Excluded{Rule: strings.TrimSpace(subject(it)), Reason: reason}
+	if len(it.Learning) > 0 {
+		e.Learning = it.Learning[0]
+	}
+	return e
 }
 
 func neediest(want map[Side]float64, have map[Side]int, total int) Side {

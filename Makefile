@@ -41,7 +41,7 @@ tidy: ## go.mod and go.sum are what the code needs
 fuzz-short: ## every fuzz target for a moment
 	@set -e; for t in \
 		./learning:FuzzParseReply ./skill:FuzzParse ./optimizer:FuzzApply ./optimizer:FuzzParseReflection ./hook/host:FuzzParse ./hook/guard:FuzzCheck ./install:FuzzEdit \
-		./validation:FuzzParseVerdicts ./internal/mdblock:FuzzScan ./store:FuzzSearch \
+		./validation:FuzzParseVerdicts ./validation:FuzzReadItems ./validation:FuzzCheck ./internal/mdblock:FuzzScan ./store:FuzzSearch \
 		./store:FuzzWikiSearch ./wiki:FuzzParseConfig ./research:FuzzExtraction ./research:FuzzParseExtract ./fetch:FuzzCheckURL; do \
 		run="$(GO) test $${t%%:*} -run ^$$ -fuzz ^$${t##*:}$$ -fuzztime $(FUZZTIME) -fuzzminimizetime 10x"; \
 		$$run || { test -z "$$(git status --porcelain -- "$${t%%:*}/testdata/fuzz")"; $$run; }; \

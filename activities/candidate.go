@@ -141,7 +141,11 @@ func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
 	if err != nil {
 		return BuildOut{}, err
 	}
-	out := BuildOut{Bundle: optimizer.BundleKey(in.Hash, in.Keys, manifest, judgeName(in.Job))}
+	parent := in.Hash
+	if in.Against != in.Hash && in.Against != "" {
+		parent += "/" + in.Against // the same edits of the same text, compared with another one
+	}
+	out := BuildOut{Bundle: optimizer.BundleKey(parent, in.Keys, manifest, judgeName(in.Job))}
 	text, refusal, err := a.assemble(ctx, in.Job, in.Hash, in.Step, in.Keys)
 	if err != nil {
 		return BuildOut{}, err

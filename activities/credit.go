@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"math"
 
+	"whetstone/evidence"
 	"whetstone/run"
 	"whetstone/validation"
 )
-
-// stageCredit is where the verdicts of credit assignment are.
-const stageCredit = "credit"
 
 // Screen measures a part of a refused bundle once on the items that triage looks at, and on those that fell under the bundle.
 // The parent's verdicts are drawn once for all parts of a bundle. A part that shows a gain is kept; a single edit that shows a
@@ -34,19 +32,19 @@ func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 	if err != nil {
 		return ScreenOut{}, err
 	}
-	held, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Selection)
+	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.Parent, in.ParentStage, in.Candidate, nil, in.Gate)
 	if err != nil {
 		return ScreenOut{}, err
 	}
-	l := looking{job: in.Job, step: in.Step, try: in.Try, parent: in.Parent, candidate: in.Candidate, parentStage: in.ParentStage, trials: in.Gate.Trials, held: held}
-	s, err := l.sights(a.recorded(ctx, in.Job.RunID))
+	read := a.recorded(ctx, in.Job.RunID)
+	s, err := l.Sights(read)
 	if err != nil {
 		return ScreenOut{}, err
 	}
 	var items []validation.Item
 	fell := map[string]bool{}
 	chosen := map[int]bool{}
-	for _, i := range l.design().TriageItems(s, l.seed()) {
+	for _, i := range l.Design().TriageItems(s, l.Seed()) {
 		chosen[i] = true
 	}
 	for i, x := range s {
@@ -54,21 +52,16 @@ func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 			chosen[i], fell[x.Item] = true, true
 		}
 	}
-	for i, it := range held {
+	for i, it := range l.Held {
 		if chosen[i] {
 			items = append(items, it)
 		}
 	}
-	l.candidate = part
-	site := l.site(stageCredit)
-	if err := a.draw(ctx, l, site, items, 0, 1, false); err != nil {
+	l.Candidate = part
+	if err := a.draw(ctx, in.Job, l, l.Site(evidence.StageCredit), items, 0, 1, false); err != nil {
 		return ScreenOut{}, err
 	}
-	parent, err := a.measured(ctx, in.Job.RunID, site, l.parent, items)
-	if err != nil {
-		return ScreenOut{}, err
-	}
-	candidate, err := a.measured(ctx, in.Job.RunID, site, part, items)
+	parent, candidate, err := l.Sides(read, evidence.StageCredit, items)
 	if err != nil {
 		return ScreenOut{}, err
 	}

@@ -65,7 +65,14 @@ func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, err
 	if err != nil {
 		return DeliverOut{}, err
 	}
-	return out, a.o.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: hash, Parent: in.Before, RunID: in.Job.RunID, Path: p.SkillPath, How: out.Delivered})
+	if err := a.o.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: hash, Parent: in.Before, RunID: in.Job.RunID, Path: p.SkillPath, How: out.Delivered}); err != nil {
+		return DeliverOut{}, err
+	}
+	at := p.SkillPath
+	if out.Delivered == "staged" {
+		at = out.ProposalPath
+	}
+	return out, a.o.Store.Attest(ctx, run.Attestation{Hash: hash, Path: at, SkillKey: p.SkillKey, RunID: in.Job.RunID})
 }
 
 func (a *Activities) write(path, text string) (DeliverOut, error) {

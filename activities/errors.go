@@ -65,3 +65,33 @@ func KindOf(err error) string {
 	}
 	return ""
 }
+
+// Lasting reports whether a failure of this kind comes again until a person has done something, see Remedy.
+func Lasting(kind string) bool {
+	switch model.Kind(kind) {
+	case model.Unauthorised, model.Quota, model.BadRequest, model.NotFound:
+		return true
+	}
+	return false
+}
+
+// Remedy is what to do about failures of a kind.
+func Remedy(kind string) string {
+	switch model.Kind(kind) {
+	case model.Unauthorised:
+		return "check the provider's key: `starter doctor` says where it comes from"
+	case model.Quota:
+		return "the account's quota is used up: raise it at the provider, or use another model"
+	case model.NotFound:
+		return "the provider knows no such model or address: check --model"
+	case model.BadRequest:
+		return "the provider refuses the request: another model may take it"
+	case model.TooLong:
+		return "the prompt is longer than the model takes: use one with a larger context, or a smaller --batch-size"
+	case model.CutOff:
+		return "the answer does not fit the model's bound: use a smaller --batch-size"
+	case model.Refused:
+		return "the model declines to answer: use another one"
+	}
+	return "the same command goes on once the provider answers again"
+}

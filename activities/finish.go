@@ -31,6 +31,19 @@ func (a *Activities) OpenTest(ctx context.Context, in OpenTestIn) (OpenTestOut, 
 		}
 		*side.score = got.Score
 	}
+	items, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Test)
+	if err != nil {
+		return out, err
+	}
+	before, err := a.measured(ctx, in.Job.RunID, "test", in.Before, items)
+	if err != nil {
+		return out, err
+	}
+	after, err := a.measured(ctx, in.Job.RunID, "test", in.After, items)
+	if err != nil {
+		return out, err
+	}
+	out.Interval = validation.Interval(before, after, optimizer.SeedFor(in.Job.Params.Seed, "test interval"))
 	return out, nil
 }
 

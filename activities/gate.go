@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"whetstone/model"
+	"whetstone/evidence"
 	"whetstone/run"
 	"whetstone/validation"
 )
@@ -14,7 +14,7 @@ import (
 const Empty = "empty"
 
 // Site is where the measurements of one look are kept.
-func Site(step, try int) string { return fmt.Sprintf("step-%d.%d", step, try) }
+func Site(step, try int) string { return evidence.Site(step, try) }
 
 // Validate measures parent and candidate on the same held-out items, interleaved trial by trial, both drawn afresh, until the
 // gate can decide. Under the goal "adopt" the train items that the edits answer to are measured too. What the gate would
@@ -29,111 +29,49 @@ func (a *Activities) Validate(ctx context.Context, in ValidateIn) (ValidateOut, 
 }
 
 func (a *Activities) validate(ctx context.Context, in ValidateIn) error {
-	held, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Selection)
+	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.Parent, in.ParentStage, in.Candidate, in.Keys, in.Gate)
 	if err != nil {
 		return err
 	}
-	l := looking{job: in.Job, step: in.Step, try: in.Try, parent: in.Parent, candidate: in.Candidate, parentStage: in.ParentStage, trials: in.Gate.Trials, held: held}
 	var d *validation.Decision
-	if in.Gate.Deterministic || in.Job.Params.Goal == "adopt" {
-		if err := a.wholly(ctx, l, in.Keys, in.Gate.Deterministic); err != nil {
-			return err
+	if l.Staged() {
+		d, err = a.look(ctx, in.Job, l, in.Gate)
+	} else {
+		d, err = a.whole(ctx, in.Job, l)
+	}
+	if err != nil {
+		return err
+	}
+	if d.Outcome == validation.Accepted && l.Second {
+		return a.draw(ctx, in.Job, l, l.Site(evidence.StageSecond), l.Held, 0, l.Trials, true)
+	}
+	return nil
+}
+
+// whole measures every held-out item in every trial, and under "adopt" the edits' own items and again what fell.
+func (a *Activities) whole(ctx context.Context, job Job, l evidence.Look) (*validation.Decision, error) {
+	if err := a.draw(ctx, job, l, l.Site(validation.StageMain), l.Held, 0, l.Trials, false); err != nil {
+		return nil, err
+	}
+	if len(l.Own) > 0 {
+		if err := a.draw(ctx, job, l, l.Site(evidence.StageOwn), l.Own, 0, l.Trials, false); err != nil {
+			return nil, err
 		}
-		x, err := a.simple(ctx, l, in.Keys, in.Gate.Deterministic)
+	}
+	read := a.recorded(ctx, job.RunID)
+	if l.Adopt && !l.Deterministic {
+		parent, candidate, err := l.Sides(read, validation.StageMain, l.Held)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		d = &x
-	} else if d, err = a.look(ctx, l, in); err != nil {
-		return err
-	}
-	if d.Outcome == validation.Accepted && in.Job.Params.Judge2 != "" {
-		return a.draw(ctx, l, l.site(stageSecond), held, 0, in.Gate.Trials, true)
-	}
-	return nil
-}
-
-// stageSecond is where the second judge's verdicts are, and the stage of a word that it had.
-const stageSecond = "second"
-
-// wholly measures every held-out item in every trial: with a deterministic judge one is enough, and under "adopt" nothing may
-// be lost anywhere.
-func (a *Activities) wholly(ctx context.Context, l looking, keys []string, deterministic bool) error {
-	own, _, err := a.ownItems(ctx, l.job, l.step, keys)
-	if err != nil {
-		return err
-	}
-	if err := a.draw(ctx, l, l.site(validation.StageMain), l.held, 0, l.trials, false); err != nil {
-		return err
-	}
-	if len(own) > 0 {
-		if err := a.draw(ctx, l, l.site(stageOwn), own, 0, l.trials, false); err != nil {
-			return err
+		if fallen := validation.Fallen(parent, candidate); len(fallen) > 0 {
+			if err := a.draw(ctx, job, l, l.Site(validation.StageAgain), fallen, 0, validation.AgainTrials(l.Trials), false); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if deterministic {
-		return nil
-	}
-	parent, candidate, err := a.sides(ctx, l, validation.StageMain, l.held)
-	if err != nil {
-		return err
-	}
-	if fallen := validation.Fallen(parent, candidate); len(fallen) > 0 {
-		return a.draw(ctx, l, l.site(validation.StageAgain), fallen, 0, validation.AgainTrials(l.trials), false)
-	}
-	return nil
-}
-
-// stageOwn is where the verdicts on the edits' own train items are, under "adopt".
-const stageOwn = "own"
-
-// sides reads both sides' verdicts at one stage of a look.
-func (a *Activities) sides(ctx context.Context, l looking, stage string, items []validation.Item) (parent, candidate validation.Measured, err error) {
-	if parent, err = a.measured(ctx, l.job.RunID, l.site(stage), l.parent, items); err != nil {
-		return parent, candidate, err
-	}
-	candidate, err = a.measured(ctx, l.job.RunID, l.site(stage), l.candidate, items)
-	return parent, candidate, err
-}
-
-// simple is the gate's word where every item was measured: with a deterministic judge, or under "adopt".
-func (a *Activities) simple(ctx context.Context, l looking, keys []string, deterministic bool) (validation.Decision, error) {
-	parent, candidate, err := a.sides(ctx, l, validation.StageMain, l.held)
-	if err != nil {
-		return validation.Decision{}, err
-	}
-	if l.job.Params.Goal != "adopt" {
-		return validation.Strict(parent, candidate), nil
-	}
-	own, byEdit, err := a.ownItems(ctx, l.job, l.step, keys)
-	if err != nil {
-		return validation.Decision{}, err
-	}
-	ownParent, ownCandidate, err := a.sides(ctx, l, stageOwn, own)
-	if err != nil {
-		return validation.Decision{}, err
-	}
-	var again *validation.Again
-	if fallen := validation.Fallen(parent, candidate); len(fallen) > 0 && !deterministic {
-		again = &validation.Again{}
-		if again.Parent, again.Candidate, err = a.sides(ctx, l, validation.StageAgain, fallen); err != nil {
-			return validation.Decision{}, err
-		}
-	}
-	return validation.AdoptGate(ownParent, ownCandidate, parent, candidate, byEdit, deterministic, again), nil
-}
-
-// agreed asks the second judge about what the first one accepts.
-func (a *Activities) agreed(ctx context.Context, l looking, d validation.Decision) (validation.Decision, error) {
-	ref, err := model.ParseRef(l.job.Params.Judge2)
-	if err != nil {
-		return d, InputError("%w", err)
-	}
-	parent, candidate, err := a.sides(ctx, l, stageSecond, l.held)
-	if err != nil {
-		return d, err
-	}
-	return validation.Agree(d, parent, candidate, ref.Provider == model.Offline, l.seed()), nil
+	d, err := l.Whole(read)
+	return &d, err
 }
 
 // ownItems are the train items that edits answer to, and which edit answers to which; both empty unless the goal is
@@ -252,29 +190,17 @@ func (a *Activities) decision(ctx context.Context, in DecideIn) (d validation.De
 	case in.Missing != "":
 		return validation.Decision{Outcome: validation.Indecisive, Reason: in.Missing, Parent: in.ParentScore}, nil, false, nil
 	}
-	held, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Selection)
+	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.Parent, in.ParentStage, in.Candidate, in.Keys, in.Gate)
 	if err != nil {
 		return d, nil, false, err
 	}
-	l := looking{job: in.Job, step: in.Step, try: in.Try, parent: in.Parent, candidate: in.Candidate, parentStage: in.ParentStage, trials: in.Gate.Trials, held: held}
+	read := a.recorded(ctx, in.Job.RunID)
+	if d, err = l.Decide(read, a.spend(ctx, in.Job, l, in.Gate, &look)); err != nil {
+		return d, nil, false, err
+	}
 	var s []validation.Sight
-	if in.Gate.Deterministic || in.Job.Params.Goal == "adopt" {
-		d, err = a.simple(ctx, l, in.Keys, in.Gate.Deterministic)
-	} else {
-		var word *validation.Decision
-		if word, _, look, err = a.next(ctx, l, in.Gate); err == nil && word == nil {
-			word = &validation.Decision{Outcome: validation.Indecisive, Reason: "the measurement is not complete"}
-		}
-		if err == nil {
-			d = *word
-			s, err = l.sights(a.recorded(ctx, in.Job.RunID))
-		}
-	}
-	if err != nil {
-		return d, nil, false, err
-	}
-	if d.Outcome == validation.Accepted && in.Job.Params.Judge2 != "" {
-		if d, err = a.agreed(ctx, l, d); err != nil {
+	if l.Staged() {
+		if s, err = l.Sights(read); err != nil {
 			return d, nil, false, err
 		}
 	}

@@ -59,8 +59,10 @@ type Records interface {
 	Reflections(ctx context.Context, runID string, step int) ([]string, error)
 	PutPatches(ctx context.Context, runID string, step int, ps []run.PatchRecord) error
 	MarkPatches(ctx context.Context, runID string, step int, keys []string, state, reason string) error
+	MarkRejectedByPerson(ctx context.Context, runID string, step int, reason string) error
 	Patches(ctx context.Context, runID string, step int) ([]run.PatchRecord, error)
 	PutCandidate(ctx context.Context, runID string, step, try int, hash, parent, bundle string, edits []string) error
+	RunCandidates(ctx context.Context, runID string) ([]run.Candidate, error)
 	PutVerdicts(ctx context.Context, runID, stage, hash string, vs []validation.Verdict) error
 	Verdicts(ctx context.Context, runID, stage, hash string) ([]validation.Verdict, error)
 	PutStep(ctx context.Context, s run.Step) error
@@ -102,6 +104,7 @@ type Options struct {
 	Embedders     Embedders
 	PrivateModels Models // reach this machine only
 	Locals        Locals
+	Commands      Commands      // where items of kind command run; nil refuses them
 	KillFile      string        // while it exists, nothing is paid for
 	CallTimeout   time.Duration // for one model call; two minutes by default
 	Now           func() time.Time

@@ -74,7 +74,8 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 			out.Gate.Trials = 1
 		}
 	}
-	if out.Gate.Deterministic {
+	out.Updates = refs[0].Provider != model.Offline // the offline model proposes by rule and takes no advice
+	if judge.Provider == model.Offline {
 		out.Measures = model.StatementCoverage
 	}
 	if limit := p.MaxTokens * BytesPerToken; len(f.Body) > limit {
@@ -170,6 +171,13 @@ func (a *Activities) items(ctx context.Context, job Job, f *skill.File) ([]valid
 		return nil, nil, err
 	}
 	items, excluded := validation.FromLearnings(ls)
+	given, err := a.givenItems(job)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(given) > 0 {
+		items = validation.Combine(items, given)
+	}
 	if len(items) < MinItems {
 		return nil, nil, a.tooFew(ctx, job.Params, f, ls, len(items))
 	}
@@ -184,10 +192,39 @@ func (a *Activities) items(ctx context.Context, job Job, f *skill.File) ([]valid
 	return dealt, append(excluded, left...), nil
 }
 
+// givenItems are those of the file that the run names. It must hold what it held when the run was started.
+func (a *Activities) givenItems(job Job) ([]validation.Item, error) {
+	if job.Params.Items == "" {
+		return nil, nil
+	}
+	items, hash, err := ItemsFile(job.Params.Items)
+	if err != nil {
+		return nil, err
+	}
+	if hash != job.Params.ItemsHash {
+		return nil, InputError("read items %s: the file has changed since the run was started: start it again", job.Params.Items)
+	}
+	for _, it := range items {
+		if it.Kind != validation.KindCommand {
+			continue
+		}
+		if !job.Params.Commands {
+			return nil, InputError("item %s of %s runs a command (%s): allow it with --allow-commands", name(it), job.Params.Items, it.Command[0])
+		}
+		if a.o.Commands == nil {
+			return nil, InputError("this process can not run commands")
+		}
+		if err := a.o.Commands.Available(); err != nil {
+			return nil, InputError("run the commands of %s: %w", job.Params.Items, err)
+		}
+	}
+	return items, nil
+}
+
 func countLearnings(items []validation.Item) int {
 	n := 0
 	for _, it := range items {
-		n += len(it.Learning)
+		n += max(len(it.Learning), 1) // an item of a file counts as one
 	}
 	return n
 }

@@ -45,6 +45,7 @@ type PreflightOut struct {
 	Notes        []string
 	Estimate     []float64 // of the cost in dollars: 50th and 95th percentile; nil where nothing costs anything
 	Measures     string
+	Updates      bool // the reflecting model can write slow and meta updates
 }
 
 // EvaluateIn measures one text on one side.
@@ -71,6 +72,8 @@ type ReflectIn struct {
 	Epoch int
 	Step  int
 	Batch int // index among the epoch's minibatches
+	// Advice is the hash of what the meta update of the epoch before advises; "" without.
+	Advice string
 }
 
 // ReflectOut counts them. Failed tells why there are none for good.
@@ -93,16 +96,18 @@ type ProposeOut struct {
 	Keys     []string
 	Proposed int
 	Refused  int
+	Stopped  string
 }
 
 // BuildIn makes a candidate of a parent and edits.
 type BuildIn struct {
-	Job   Job
-	Hash  string
-	Step  int
-	Try   int
-	Epoch int
-	Keys  []string
+	Job     Job
+	Hash    string // the text that the edits change
+	Against string // the text that the candidate will be compared with
+	Step    int
+	Try     int
+	Epoch   int
+	Keys    []string
 }
 
 // BuildOut is the candidate. Replayed is the reason of a refusal on file; then nothing has to be measured.
@@ -202,10 +207,12 @@ type OpenTestIn struct {
 
 // OpenTestOut are the two scores, and how many runs have read this test so far.
 type OpenTestOut struct {
-	Before  *float64
-	After   *float64
-	Reads   int
-	Stopped string
+	Before *float64
+	After  *float64
+	// Interval is the 95 % interval of the paired change; nil where a verdict is missing.
+	Interval *[2]float64
+	Reads    int
+	Stopped  string
 }
 
 // ScreenIn asks whether a part of a refused bundle is worth keeping, from one trial of the items that triage looks at. It may
@@ -225,4 +232,90 @@ type ScreenIn struct {
 type ScreenOut struct {
 	Keep    bool
 	Stopped string
+}
+
+// The searches.
+const (
+	SearchGreedy = "greedy" // every step starts from the best text so far
+	SearchPareto = "pareto" // from one that is best on some item, drawn by how many it leads
+)
+
+// Member is a text that a search along a Pareto front may start from, and where its verdicts on the selection items are.
+type Member struct{ Hash, Stage string }
+
+// ChooseIn asks where the next step starts.
+type ChooseIn struct {
+	Job     Job
+	Step    int
+	Current string
+	Pool    []Member
+}
+
+// ChooseOut is a text to edit, or one to merge the present text with.
+type ChooseOut struct {
+	Pool   []Member // those that are on the front
+	Parent string
+	Merge  string
+}
+
+// MergeIn merges two texts section by section.
+type MergeIn struct {
+	Job     Job
+	Step    int
+	Epoch   int
+	Base    string // the text that both come from
+	Current string
+	Other   string
+}
+
+// MergeOut is the candidate. Replayed is the reason of a refusal on file.
+type MergeOut struct {
+	Hash     string
+	Bundle   string
+	Replayed string
+	Refused  string
+}
+
+// UpdateIn asks for a slow update (a patch of the slow block), or for a meta update (advice), from how train items fare under
+// two texts.
+type UpdateIn struct {
+	Job    Job
+	Epoch  int
+	Step   int
+	Before string
+	After  string
+	Slow   bool
+}
+
+// UpdateOut names the patch, or the advice's text.
+type UpdateOut struct {
+	Keys    []string
+	Advice  string
+	Failed  string
+	Stopped string
+}
+
+// BaselineIn measures what a simpler way would have reached.
+type BaselineIn struct {
+	Job    Job
+	Name   string
+	Before string
+	Gate   run.Gate
+}
+
+// BaselineOut tells how that went.
+type BaselineOut struct {
+	Stopped string
+}
+
+// PutBackIn keeps what a person rejected with the person's words.
+type PutBackIn struct {
+	Job  Job
+	Gate run.Gate
+	Why  string
+}
+
+// PutBackOut counts the bundles.
+type PutBackOut struct {
+	Bundles int
 }

@@ -18,6 +18,9 @@ type Noise struct {
 	High  float64 `json:"high"`
 	Weak  float64 `json:"weak"`   // the chance of half of the other items
 	Solid float64 `json:"strong"` // and of the other half
+	// Measured are the chances of a real judge's items; where there are any, items are drawn from them and the shares above do
+	// not count.
+	Measured []float64 `json:"measured,omitempty"`
 }
 
 // Standing is the standing noise model: 40 % of the items pass with a chance from .25 to .75, the others with .05 or .95.
@@ -34,6 +37,8 @@ func (m Noise) Draw(r *rand.Rand, n int) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		switch {
+		case len(m.Measured) > 0:
+			out[i] = m.Measured[r.IntN(len(m.Measured))]
 		case r.Float64() < m.Mixed:
 			out[i] = m.Low + (m.High-m.Low)*r.Float64()
 		case r.Float64() < 0.5:

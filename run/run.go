@@ -170,6 +170,15 @@ type Attestation struct {
 	At       time.Time `json:"at"`
 }
 
+// Candidate is a text that a step built.
+type Candidate struct {
+	Step, Try int
+	Hash      string
+	Parent    string // the text that the edits changed
+	Bundle    string // the key under which a refusal is found again
+	Edits     []string
+}
+
 // PatchRecord is what became of one proposed patch.
 type PatchRecord struct {
 	RunID   string   `json:"run_id"`
@@ -182,6 +191,7 @@ type PatchRecord struct {
 	Items   []string `json:"items"` // the train items it answers to
 	State   string   `json:"state"` // selected, refused, clipped, then accepted or rejected
 	Reason  string   `json:"reason"`
+	File    string   `json:"file,omitempty"` // of the skill's package; "" is the SKILL.md
 }
 
 // Spend sums the ledger of a run by stage.

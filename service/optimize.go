@@ -170,6 +170,24 @@ func (c *Connection) Stop(ctx context.Context, workflowID, why string) error {
 	return nil
 }
 
+// Decide gives a person's word on a result that waits for review.
+func (c *Connection) Decide(ctx context.Context, workflowID string, accept bool, why string) error {
+	h, err := c.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: workflowID, UpdateName: workflows.DecideUpdate, Args: []any{workflows.Verdict{Accept: accept, Why: why}}, WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err == nil {
+		err = h.Get(ctx, nil)
+	}
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) {
+		return inputError(fmt.Sprintf("decide on %s: %s", workflowID, app.Message()))
+	}
+	if err != nil {
+		return fmt.Errorf("decide on %s: %w", workflowID, err)
+	}
+	return nil
+}
+
 // RunURL is where the Web UI shows a run, "" when nobody serves it.
 func (c *Connection) RunURL(workflowID, runID string) string {
 	base := c.UIURL()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -30,7 +31,11 @@ func (s *Store) Sides(ctx context.Context, skillKey string) (map[string]validati
 func (s *Store) Freeze(ctx context.Context, runID, skillKey string, items []validation.Item, excluded []validation.Excluded) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
 		for _, it := range items {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO items (id, kind, category, prompt, expected) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, it.ID, it.Kind, it.Category, it.Prompt, it.Expected); err != nil {
+			spec, err := specOf(it)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `INSERT INTO items (id, kind, category, prompt, expected, spec) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, it.ID, it.Kind, it.Category, it.Prompt, it.Expected, spec); err != nil {
 				return err
 			}
 			if _, err := tx.ExecContext(ctx, `INSERT INTO item_sides (skill_key, item_id, side) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, skillKey, it.ID, it.Side); err != nil {
@@ -45,7 +50,7 @@ func (s *Store) Freeze(ctx context.Context, runID, skillKey string, items []vali
 			}
 		}
 		for _, e := range excluded {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO run_excluded (run_id, learning_id, reason, other) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, runID, e.Learning, e.Reason, e.With); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO run_excluded (run_id, learning_id, reason, other) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, runID, cmp.Or(e.Learning, "item: "+e.Rule), e.Reason, e.With); err != nil {
 				return err
 			}
 		}
@@ -54,16 +59,51 @@ func (s *Store) Freeze(ctx context.Context, runID, skillKey string, items []vali
 	return wrap(err, "freeze the items of run %s", runID)
 }
 
+// itemSpec is what a kind needs besides prompt and expected.
+type itemSpec struct {
+	Label      string   `json:"label,omitempty"`
+	Pattern    string   `json:"pattern,omitempty"`
+	Section    string   `json:"section,omitempty"`
+	Command    []string `json:"command,omitempty"`
+	TimeoutSec int      `json:"timeout_sec,omitempty"`
+	FoldCase   bool     `json:"ignore_case,omitempty"`
+}
+
+// specOf is an item's spec as it is stored, "" where it has none.
+func specOf(it validation.Item) (string, error) {
+	x := itemSpec{it.Label, it.Pattern, it.Section, it.Command, it.TimeoutSec, it.FoldCase}
+	if it.Kind == validation.KindLLM && it.Label == "" {
+		return "", nil
+	}
+	b, err := json.Marshal(x)
+	return string(b), err
+}
+
+func setSpec(it *validation.Item, spec string) error {
+	if spec == "" {
+		return nil
+	}
+	var x itemSpec
+	if err := json.Unmarshal([]byte(spec), &x); err != nil {
+		return err
+	}
+	it.Label, it.Pattern, it.Section, it.Command, it.TimeoutSec, it.FoldCase = x.Label, x.Pattern, x.Section, x.Command, x.TimeoutSec, x.FoldCase
+	return nil
+}
+
 // RunItems returns the frozen items of a run, of one side or of all ("").
 func (s *Store) RunItems(ctx context.Context, runID string, side validation.Side) ([]validation.Item, error) {
 	return collect(ctx, s.read, "read items", func(r scanner) (validation.Item, error) {
 		var it validation.Item
-		var ls string
-		if err := r.Scan(&it.ID, &it.Kind, &it.Category, &it.Prompt, &it.Expected, &it.Side, &it.Weight, &it.Cluster, &ls); err != nil {
+		var ls, spec string
+		if err := r.Scan(&it.ID, &it.Kind, &it.Category, &it.Prompt, &it.Expected, &spec, &it.Side, &it.Weight, &it.Cluster, &ls); err != nil {
+			return it, err
+		}
+		if err := setSpec(&it, spec); err != nil {
 			return it, err
 		}
 		return it, json.Unmarshal([]byte(ls), &it.Learning)
-	}, `SELECT i.id, i.kind, i.category, i.prompt, i.expected, r.side, r.weight, r.cluster, r.learnings
+	}, `SELECT i.id, i.kind, i.category, i.prompt, i.expected, i.spec, r.side, r.weight, r.cluster, r.learnings
 		FROM run_items r JOIN items i ON i.id = r.item_id WHERE r.run_id = ? AND (? = '' OR r.side = ?) ORDER BY i.id`, runID, side, side)
 }
 

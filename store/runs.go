@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"whetstone/run"
+	"whetstone/validation"
 )
 
 // BeginRun records a run. Beginning it again (an activity that is retried) changes nothing.
@@ -123,12 +124,6 @@ func (s *Store) Steps(ctx context.Context, runID string) ([]run.Step, error) {
 	}, `SELECT step, try, epoch, parent, candidate, outcome, reason, parent_score, candidate_score, p, alpha, replayed, stage, look, kind, parent_stage FROM steps WHERE run_id = ? ORDER BY step, try`, runID)
 }
 
-// Candidate is a body that a step made of its parent.
-type Candidate struct {
-	Hash, Parent, Bundle string
-	Edits                []string
-}
-
 // PutCandidate records what a step built.
 func (s *Store) PutCandidate(ctx context.Context, runID string, step, try int, hash, parent, bundle string, edits []string) error {
 	b, err := json.Marshal(edits)
@@ -139,6 +134,32 @@ func (s *Store) PutCandidate(ctx context.Context, runID string, step, try int, h
 		ON CONFLICT (run_id, step, try) DO UPDATE SET hash = excluded.hash, parent = excluded.parent, bundle = excluded.bundle, edits = excluded.edits`,
 		runID, step, try, hash, parent, bundle, string(b))
 	return wrap(err, "record a candidate of run %s", runID)
+}
+
+// RunCandidates lists what a run's steps built.
+func (s *Store) RunCandidates(ctx context.Context, runID string) ([]run.Candidate, error) {
+	return collect(ctx, s.read, "list candidates", func(r scanner) (run.Candidate, error) {
+		var c run.Candidate
+		var edits string
+		if err := r.Scan(&c.Step, &c.Try, &c.Hash, &c.Parent, &c.Bundle, &edits); err != nil {
+			return c, err
+		}
+		return c, json.Unmarshal([]byte(edits), &c.Edits)
+	}, `SELECT step, try, hash, parent, bundle, edits FROM candidates WHERE run_id = ? ORDER BY step, try`, runID)
+}
+
+// StagedVerdict is a verdict with the place it was recorded at.
+type StagedVerdict struct {
+	Stage, Hash string
+	validation.Verdict
+}
+
+// AllVerdicts lists every verdict of a run.
+func (s *Store) AllVerdicts(ctx context.Context, runID string) ([]StagedVerdict, error) {
+	return collect(ctx, s.read, "list verdicts", func(r scanner) (StagedVerdict, error) {
+		var v StagedVerdict
+		return v, r.Scan(&v.Stage, &v.Hash, &v.Item, &v.Trial, &v.State, &v.Why, &v.Judge)
+	}, `SELECT stage, hash, item_id, trial, state, why, judge FROM verdicts WHERE run_id = ? ORDER BY stage, hash, item_id, trial`, runID)
 }
 
 // PutReflection records a minibatch's proposals as JSON; failed says why there are none for good.
@@ -167,8 +188,8 @@ func (s *Store) PutPatches(ctx context.Context, runID string, step int, ps []run
 			if err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO patches (run_id, step, ord, key, op, anchor, payload, support, items, state, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-				runID, step, i, p.Key, p.Op, p.Anchor, p.Payload, p.Support, string(items), p.State, p.Reason); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO patches (run_id, step, ord, key, op, anchor, payload, support, items, state, reason, file) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				runID, step, i, p.Key, p.Op, p.Anchor, p.Payload, p.Support, string(items), p.State, p.Reason, p.File); err != nil {
 				return err
 			}
 		}
@@ -190,16 +211,22 @@ func (s *Store) MarkPatches(ctx context.Context, runID string, step int, keys []
 	return wrap(err, "mark the patches of step %d of run %s", step, runID)
 }
 
+// MarkRejectedByPerson takes the acceptance of a step's patches back. The step itself keeps what the gate said.
+func (s *Store) MarkRejectedByPerson(ctx context.Context, runID string, step int, reason string) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE patches SET state = 'rejected', reason = ? WHERE run_id = ? AND step = ? AND state = 'accepted'`, reason, runID, step)
+	return wrap(err, "take the patches of step %d of run %s back", step, runID)
+}
+
 // Patches lists the proposals of a run, or of one step of it (step > 0), in order.
 func (s *Store) Patches(ctx context.Context, runID string, step int) ([]run.PatchRecord, error) {
 	return collect(ctx, s.read, "list patches", func(r scanner) (run.PatchRecord, error) {
 		p := run.PatchRecord{RunID: runID}
 		var items string
-		if err := r.Scan(&p.Step, &p.Key, &p.Op, &p.Anchor, &p.Payload, &p.Support, &items, &p.State, &p.Reason); err != nil {
+		if err := r.Scan(&p.Step, &p.Key, &p.Op, &p.Anchor, &p.Payload, &p.Support, &items, &p.State, &p.Reason, &p.File); err != nil {
 			return p, err
 		}
 		return p, json.Unmarshal([]byte(items), &p.Items)
-	}, `SELECT step, key, op, anchor, payload, support, items, state, reason FROM patches WHERE run_id = ? AND (? = 0 OR step = ?) ORDER BY step, ord`, runID, step, step)
+	}, `SELECT step, key, op, anchor, payload, support, items, state, reason, file FROM patches WHERE run_id = ? AND (? = 0 OR step = ?) ORDER BY step, ord`, runID, step, step)
 }
 
 // PutVersion keeps a version; its text must be stored already. Keeping it again for the same run changes nothing.

@@ -171,7 +171,7 @@ func (o *optimization) breaker() string {
 	if o.StopReason != activities.StopBreaker || o.Failing == "" {
 		return ""
 	}
-	return fmt.Sprintf(" (%s, %s)", o.Failing, o.Failing.Remedy())
+	return fmt.Sprintf(" (%s, %s)", o.Failing, activities.Remedy(o.Failing))
 }
 
 // isOutage reports whether an activity failed for want of the model, after all of Temporal's retries.

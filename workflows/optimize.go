@@ -194,7 +194,7 @@ func (o *optimization) failed(err error) {
 		o.Failing, o.Failures = kind, 0
 	}
 	o.Failures++
-	if kind.Lasting() {
+	if activities.Lasting(kind) {
 		o.Failures = breakerAt
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"whetstone/activities"
 	"whetstone/llm"
 	"whetstone/model"
 	"whetstone/run"
@@ -31,6 +33,9 @@ type optimizeFlags struct {
 	seed                                                 int64
 	match, pending, plain                                bool
 	write, stage, dryRun, watch, detach                  bool
+	search, judge2, target, itemsFile, report            string
+	pairwise, commands, review, rank, baselines          bool
+	without                                              []string
 }
 
 func (a *app) optimizeCmd() *cobra.Command {
@@ -56,7 +61,18 @@ func (a *app) optimizeCmd() *cobra.Command {
 	f.StringVar(&o.judge, "judge-model", "", "the judging model (default the reflecting one)")
 	f.StringVar(&o.price, "price", "", "IN,OUT: dollars for a million tokens, for a model that is not in the price table")
 	f.StringVar(&o.goal, "goal", "improve", "improve: do better on held-out corrections; adopt: state these very corrections")
-	f.StringVar(&o.mode, "mode", "judge", "judge: ask whether the skill would lead to the expected behaviour")
+	f.StringVar(&o.mode, "mode", "judge", "judge: ask whether the skill would lead to the expected behaviour; rollout: let an agent answer by the skill, and judge its answer")
+	f.StringVar(&o.target, "target-model", "", "provider:model that answers in mode rollout (default the reflecting one)")
+	f.BoolVar(&o.pairwise, "pairwise", false, "mode rollout: compare the answers of both sides blind, instead of judging each alone")
+	f.StringVar(&o.judge2, "second-judge", "", "provider:model that must agree with what the judge accepts")
+	f.StringVar(&o.itemsFile, "items", "", "file of evaluation items, YAML or JSON Lines, besides those of the learnings")
+	f.BoolVar(&o.commands, "allow-commands", false, "let items of kind command run, in a folder of their own and without a network")
+	f.StringVar(&o.search, "search", "greedy", "greedy: each step starts from the best text; pareto: from one that is best on some item")
+	f.BoolVar(&o.rank, "rank", false, "let the model rank patches where more are proposed than a step takes (default by support)")
+	f.BoolVar(&o.baselines, "baselines", false, "also measure what appending everything and a one-shot rewrite would have reached, within the budget")
+	f.BoolVar(&o.review, "review", false, "wait for `starter runs decide` before anything is delivered; needs a running worker")
+	f.StringSliceVar(&o.without, "without", nil, "leave parts of the optimizer out, to see what they earn: "+strings.Join(run.Parts, ", "))
+	f.StringVar(&o.report, "report", "", "also write the report to this HTML file")
 	f.IntVar(&o.epochs, "epochs", 3, "passes over the train part")
 	f.IntVar(&o.batch, "batch-size", 8, "corrections in a minibatch")
 	f.IntVar(&o.minibatches, "minibatches", 2, "minibatches reflected on in parallel in a step")
@@ -154,16 +170,30 @@ func (o *optimizeFlags) check() error {
 		return usage("--timeout %v: 0 or more", o.timeout)
 	case o.goal != "improve" && o.goal != "adopt":
 		return usage("--goal %q: improve or adopt", o.goal)
-	case o.mode == "rollout":
-		return usage("--mode rollout is not built yet: use judge")
-	case o.mode != "judge":
-		return usage("--mode %q: judge", o.mode)
+	case o.mode != activities.ModeJudge && o.mode != activities.ModeRollout:
+		return usage("--mode %q: judge or rollout", o.mode)
+	case o.mode != activities.ModeRollout && (o.pairwise || o.target != ""):
+		return usage("--pairwise and --target-model are for --mode rollout")
+	case o.search != activities.SearchGreedy && o.search != activities.SearchPareto:
+		return usage("--search %q: greedy or pareto", o.search)
+	case o.search == activities.SearchPareto && o.goal == "adopt":
+		return usage("--search pareto explores for --goal improve; adopting works edit by edit")
+	}
+	for _, w := range o.without {
+		if !slices.Contains(run.Parts, w) {
+			return usage("--without %s: want some of %s", w, strings.Join(run.Parts, ", "))
+		}
 	}
 	return nil
 }
 
 // optimizeOn runs the optimization on a connected server and prints its result.
 func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Connection, p run.Params, o optimizeFlags, ask bool) error {
+	if o.review {
+		if err := a.needWorker(ctx, c, "--review"); err != nil {
+			return err
+		}
+	}
 	if o.detach {
 		return a.detach(ctx, c, p)
 	}
@@ -202,6 +232,12 @@ func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Con
 		return err
 	}
 	r := out.Result
+	if p.Report != "" {
+		if err := a.writeReport(ctx, s, r.RunID, p.Report); err != nil {
+			return err
+		}
+		r.ReportPath = &p.Report
+	}
 	url := c.RunURL(st.WorkflowID, st.RunID)
 	if url != "" && !c.Hosting() {
 		r.UIURL = &url // what this process hosts itself is gone when the result is read

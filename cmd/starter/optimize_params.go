@@ -46,6 +46,9 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 		Trials: o.trials, Alpha: o.alpha, BudgetUSD: o.budget, MaxCalls: o.maxCalls, TimeoutSec: int(math.Ceil(o.timeout.Seconds())), Patience: o.patience,
 		Seed: o.seed, MaxTokens: o.maxToks, Match: o.match, Pending: o.pending, Plain: o.plain,
 	}
+	if err := o.more(s.Models, &p); err != nil {
+		return p, false, err
+	}
 	for _, dir := range []struct {
 		flag, value string
 		into        *string
@@ -81,7 +84,10 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 		}
 	}
 	refs := []model.Ref{provider, judge}
-	for _, f := range p.Fallback {
+	for _, f := range append([]string{p.Judge2, p.Target}, p.Fallback...) {
+		if f == "" {
+			continue
+		}
 		ref, _ := model.ParseRef(f)
 		refs = append(refs, ref)
 	}
@@ -118,6 +124,54 @@ func (a *app) params(ctx context.Context, s *service.Service, o optimizeFlags) (
 		ask = !o.stage && !a.json && a.isTerminal(a.stdin) && a.isTerminal(a.stdout)
 	}
 	return p, ask, nil
+}
+
+// more fills in the choices that most runs leave alone.
+func (o *optimizeFlags) more(m *service.Models, p *run.Params) error {
+	p.Pairwise, p.Commands, p.Review, p.Rank, p.Baselines = o.pairwise, o.commands, o.review, o.rank, o.baselines
+	if o.search != activities.SearchGreedy {
+		p.Search = o.search
+	}
+	p.Without = slices.Sorted(slices.Values(o.without))
+	for _, x := range []struct {
+		flag, value string
+		into        *string
+	}{{"second-judge", o.judge2, &p.Judge2}, {"target-model", o.target, &p.Target}} {
+		if x.value == "" {
+			continue
+		}
+		ref, err := chooseModel(m, "", x.value)
+		if err != nil {
+			return err
+		}
+		*x.into = ref.String()
+	}
+	if p.Judge2 != "" && p.Judge2 == p.Judge {
+		return usage("--second-judge %s is the judge itself: name another model, best of another provider", o.judge2)
+	}
+	if o.report != "" {
+		abs, err := filepath.Abs(o.report)
+		if err != nil {
+			return usage("--report %s: %v", o.report, err)
+		}
+		if info, err := os.Stat(filepath.Dir(abs)); err != nil || !info.IsDir() {
+			return usage("--report %s: there is no folder %s", o.report, filepath.Dir(abs))
+		}
+		p.Report = abs
+	}
+	if o.itemsFile == "" {
+		return nil
+	}
+	abs, err := filepath.Abs(o.itemsFile)
+	if err != nil {
+		return usage("--items %s: %v", o.itemsFile, err)
+	}
+	_, hash, err := activities.ItemsFile(abs)
+	if err != nil {
+		return &exitError{exitUsage, inputMessage(err)}
+	}
+	p.Items, p.ItemsHash = abs, hash
+	return nil
 }
 
 // findSkill accepts a file, a folder that holds a SKILL.md, or the name of a skill that was trained before.

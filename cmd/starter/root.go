@@ -136,7 +136,7 @@ func (a *app) root() *cobra.Command {
 		return usage("%s", text)
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(a.optimizeCmd(), a.learnCmd(), a.hookCmd(), a.importCmd(), a.runsCmd(), a.skillCmd(), a.wikiCmd(), a.scheduleCmd(), a.doctorCmd(), a.versionCmd())
+	root.AddCommand(a.optimizeCmd(), a.learnCmd(), a.hookCmd(), a.importCmd(), a.runsCmd(), a.calibrateCmd(), a.skillCmd(), a.wikiCmd(), a.scheduleCmd(), a.doctorCmd(), a.versionCmd())
 	return root
 }
 

@@ -18,7 +18,7 @@ import (
 
 func (a *app) runsCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "runs", Short: "List, show and stop runs", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.runsListCmd(), a.runsShowCmd(), a.runsDiffCmd(), a.runsReportCmd(), a.runsWatchCmd(), a.runsStopCmd(), a.runsHistoryCmd())
+	cmd.AddCommand(a.runsListCmd(), a.runsShowCmd(), a.runsDiffCmd(), a.runsReportCmd(), a.runsWatchCmd(), a.runsStopCmd(), a.runsDecideCmd(), a.runsEvidenceCmd(), a.runsHistoryCmd())
 	return cmd
 }
 

@@ -1,0 +1,66 @@
+package activities
+
+import (
+	"context"
+
+	"whetstone/calibrate"
+	"whetstone/model"
+	"whetstone/skill"
+	"whetstone/validation"
+)
+
+// Calibrate measures a judge's noise: one text is judged again and again on the items that would train it. It is no activity:
+// what it pays for is in the ledger under job's run, so that a second start pays only for what is missing.
+func (a *Activities) Calibrate(ctx context.Context, job Job, rounds int) (calibrate.Wobble, float64, error) {
+	f, text, err := ReadSkill(job.Params.SkillPath, job.Params.Plain)
+	if err != nil {
+		return calibrate.Wobble{}, 0, err
+	}
+	items, err := a.calibrationItems(ctx, job, f)
+	if err != nil {
+		return calibrate.Wobble{}, 0, err
+	}
+	if _, err := a.o.Store.PutText(ctx, text); err != nil {
+		return calibrate.Wobble{}, 0, err
+	}
+	hash := skill.Hash(text)
+	job.RunID += "-" + hash[:12]
+	const site = "calibrate"
+	err = a.measure(ctx, measuring{job: job, site: site, hash: hash, items: items, trials: rounds})
+	if reason, ok := stopReason(err); ok {
+		return calibrate.Wobble{}, 0, InputError("measure the judge: stopped by %s: what was asked so far is kept, and a larger --budget-usd or --max-calls goes on from there", reason)
+	}
+	if err != nil {
+		return calibrate.Wobble{}, 0, err
+	}
+	m, err := a.measured(ctx, job.RunID, site, hash, items)
+	if err != nil {
+		return calibrate.Wobble{}, 0, err
+	}
+	spent, _, err := a.o.Store.Spent(ctx, job.RunID)
+	w := calibrate.Measure(m, rounds)
+	if err == nil && len(w.Items) == 0 {
+		err = InputError("measure the judge: it gave no usable verdict on any item")
+	}
+	return w, model.NanoUSD(spent).USD(), err
+}
+
+// calibrationItems are all items that a run of the skill would use.
+func (a *Activities) calibrationItems(ctx context.Context, job Job, f *skill.File) ([]validation.Item, error) {
+	ls, err := a.learningsFor(ctx, job.Params, f)
+	if err != nil {
+		return nil, err
+	}
+	items, _ := validation.FromLearnings(ls)
+	given, err := a.givenItems(job)
+	if err != nil {
+		return nil, err
+	}
+	if len(given) > 0 {
+		items = validation.Combine(items, given)
+	}
+	if len(items) < MinItems {
+		return nil, a.tooFew(ctx, job.Params, f, ls, len(items))
+	}
+	return items, nil
+}

@@ -19,12 +19,23 @@ type Doc struct {
 	regions []skill.Region
 	flat    string // the body with all line endings as "\n"
 	offsets []int  // offsets[i] is where byte i of flat stands in Body; one more than len(flat)
+	slow    []slowMark
+	// slowOpen says that edits may touch the slow block.
+	slowOpen bool
 }
 
-// NewDoc scans a body.
+// NewDoc scans a body. Its edits may touch neither kept regions nor the slow block, and what they append goes before a slow
+// block that ends the body, so that it goes on ending it.
 func NewDoc(body string) *Doc {
-	d := &Doc{Body: body, lines: mdblock.Scan(body), regions: skill.Regions(body)}
+	d := &Doc{Body: body, lines: mdblock.Scan(body), regions: skill.Regions(body), slow: slowMarks(body)}
 	d.flat, d.offsets = flatten(body)
+	return d
+}
+
+// NewSlowDoc scans a body for the slow update, whose edits may touch the slow block. See SlowPatch.
+func NewSlowDoc(body string) *Doc {
+	d := NewDoc(body)
+	d.slowOpen = true
 	return d
 }
 
@@ -95,7 +106,7 @@ func (d *Doc) resolveAdd(p Patch) (Edit, *PatchError) {
 	}
 	payload := strings.TrimRight(unify(p.Payload), "\n")
 	if p.Anchor == "" {
-		return d.insert(len(d.Body), payload)
+		return d.insert(d.tail(), payload)
 	}
 	_, end, err := d.find(p.Anchor)
 	if err != nil {
@@ -110,6 +121,21 @@ func (d *Doc) resolveAdd(p Patch) (Edit, *PatchError) {
 		}
 	}
 	return d.insert(at, payload)
+}
+
+// tail is where appended text goes: the end of the body, or below the last line before a slow block that ends it.
+func (d *Doc) tail() int {
+	start, end, _, ok := SlowBlock(d.Body)
+	if !ok || d.slowOpen || strings.TrimSpace(d.Body[end:]) != "" {
+		return len(d.Body)
+	}
+	at := 0
+	for _, l := range d.lines {
+		if l.End <= start && strings.TrimSpace(l.Text) != "" {
+			at = l.End
+		}
+	}
+	return at
 }
 
 // insert puts whole lines at a line boundary. Bytes of other lines, their endings included, stay as they are, so where
@@ -185,32 +211,70 @@ func (d *Doc) check(e Edit) *PatchError {
 			return refuse(Protected, "the edit touches a region kept by its markers")
 		}
 	}
-	after := d.Body[:e.Start] + e.Text + d.Body[e.End:]
-	if !d.sameFences(e, after) {
+	if start, end, ok := d.slowRange(); ok && (e.Start < end && e.End > start || e.Start == e.End && e.Start > start && e.Start < end) {
+		return refuse(Protected, "the edit touches the block that the slow update alone rewrites")
+	}
+	return d.sameAround([]Edit{e}, d.Body[:e.Start]+e.Text+d.Body[e.End:])
+}
+
+// slowRange are the bytes of the slow block that edits may not touch.
+func (d *Doc) slowRange() (start, end int, ok bool) {
+	if d.slowOpen {
+		return 0, 0, false
+	}
+	start, end, _, ok = SlowBlock(d.Body)
+	return start, end, ok
+}
+
+// sameAround refuses edits, in the order of the body and without overlaps, that change what the text around them is: whether
+// a line is in a fence or a comment, which regions are kept, where the slow block is. after is the body with the edits.
+func (d *Doc) sameAround(edits []Edit, after string) *PatchError {
+	if !d.sameFences(edits, after) {
 		return refuse(FenceChange, "the edit would change whether the text after it is inside a code fence or a comment")
 	}
-	if !d.sameRegions(e, skill.Regions(after)) {
+	if !d.sameRegions(edits, skill.Regions(after)) {
 		return refuse(Protected, "the edit would open, close or move a kept region")
+	}
+	if !d.slowOpen && !d.sameSlow(edits, slowMarks(after)) {
+		return refuse(Protected, "the edit would open, close or move a block of the slow update")
 	}
 	return nil
 }
 
-func (d *Doc) sameFences(e Edit, after string) bool {
-	lines := mdblock.Scan(after)
+// moved is by how much the edits shift what stands at byte at of the body and is touched by none of them.
+func moved(edits []Edit, at int) int {
+	delta := 0
+	for _, e := range edits {
+		if e.End <= at {
+			delta += len(e.Text) - (e.End - e.Start)
+		}
+	}
+	return delta
+}
+
+// sameFences looks at the lines that no edit touches and that still begin where a line begins.
+func (d *Doc) sameFences(edits []Edit, after string) bool {
 	if endKind(d.Body) != endKind(after) {
 		return false
 	}
-	delta := len(after) - len(d.Body)
-	j := 0
+	lines := mdblock.Scan(after)
+	i, j, delta := 0, 0, 0
 	for _, l := range d.lines {
-		if l.Start < e.End || (l.Start == e.End && e.Start == e.End && l.End <= e.Start) {
-			continue
+		for i < len(edits) && edits[i].End <= l.Start {
+			delta += len(edits[i].Text) - (edits[i].End - edits[i].Start)
+			i++
+		}
+		if i < len(edits) && edits[i].Start < l.Start {
+			continue // it begins inside an edit
 		}
 		for j < len(lines) && lines[j].Start < l.Start+delta {
 			j++
 		}
 		if j == len(lines) || lines[j].Start != l.Start+delta {
 			continue // the line now begins elsewhere: it was joined to the edited one
+		}
+		if i < len(edits) && edits[i].Start < l.End {
+			continue // an edit changes it, and may change what it is
 		}
 		if lines[j].InFence != l.InFence || block(lines[j].Kind) != block(l.Kind) {
 			return false
@@ -236,29 +300,32 @@ func endKind(text string) int {
 	return block(lines[len(lines)-1].Kind)
 }
 
-func (d *Doc) sameRegions(e Edit, after []skill.Region) bool {
+func (d *Doc) sameRegions(edits []Edit, after []skill.Region) bool {
 	if len(after) != len(d.regions) {
 		return false
 	}
-	delta := len(e.Text) - (e.End - e.Start)
 	for i, r := range d.regions {
-		want := r
-		if r.Start >= e.End {
-			want.Start += delta
-			want.End += delta
-		}
-		if after[i] != want {
+		by := moved(edits, r.Start)
+		r.Start, r.End = r.Start+by, r.End+by
+		if after[i] != r {
 			return false
 		}
 	}
 	return true
 }
 
-// Apply applies edits that were resolved against this document and do not overlap. Insertions at one place keep the
-// order of the slice. The combination is checked again as a whole: edits that are harmless alone can still disturb a
-// fence together.
+func (d *Doc) sameSlow(edits []Edit, after []slowMark) bool {
+	return slices.EqualFunc(d.slow, after, func(a, b slowMark) bool {
+		return a.closes == b.closes && a.Start+moved(edits, a.Start) == b.Start
+	})
+}
+
+// Apply applies edits that were resolved against this document and do not overlap. The result does not depend on their
+// order: insertions at one place go by support, then by key. The combination is checked again as a whole, since edits that
+// are harmless alone can still disturb a fence or a region together.
 func (d *Doc) Apply(edits []Edit) (string, *PatchError) {
 	sorted := slices.Clone(edits)
+	SortEdits(sorted)
 	slices.SortStableFunc(sorted, func(a, b Edit) int {
 		if a.Start != b.Start {
 			return a.Start - b.Start
@@ -277,13 +344,9 @@ func (d *Doc) Apply(edits []Edit) (string, *PatchError) {
 	}
 	b.WriteString(d.Body[at:])
 	out := b.String()
-	for _, r := range d.regions {
-		if kept := d.Body[r.Start:r.End]; !strings.Contains(out, kept) {
-			return "", refuse(Protected, "a kept region would change")
-		}
-	}
-	if endKind(d.Body) != endKind(out) {
-		return "", refuse(FenceChange, "together the edits leave a fence or comment open or closed that was not")
+	if err := d.sameAround(sorted, out); err != nil {
+		err.Detail = "together with the others: " + err.Detail
+		return "", err
 	}
 	return out, nil
 }

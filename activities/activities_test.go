@@ -159,11 +159,11 @@ func TestNoHeldOutTextReachesTheReflectingModel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.a.Validate(t.Context(), ValidateIn{Job: p.job, Step: 1, Parent: pre.Hash, Candidate: built.Hash, Keys: prop.Keys, Trials: 1}); err != nil {
+		if _, err := p.a.Validate(t.Context(), ValidateIn{Job: p.job, Step: 1, Parent: pre.Hash, Candidate: built.Hash, Keys: prop.Keys, Gate: pre.Gate}); err != nil {
 			t.Fatal(err)
 		}
 		// Refused, whatever was measured, so that the refusal and its words are on file for the next round.
-		if _, err := p.a.Decide(t.Context(), DecideIn{Job: p.job, Step: 1, Parent: built.Hash, Candidate: pre.Hash, Bundle: built.Bundle, Keys: prop.Keys, Manifest: pre.Manifest, Deterministic: true}); err != nil {
+		if _, err := p.a.Decide(t.Context(), DecideIn{Job: p.job, Step: 1, Parent: built.Hash, Candidate: pre.Hash, Bundle: built.Bundle, Keys: prop.Keys, Gate: pre.Gate}); err != nil {
 			t.Fatal(err)
 		}
 		items, err := p.store.RunItems(t.Context(), p.job.RunID, "")

@@ -47,7 +47,7 @@ type State struct {
 	Rejected       int
 	Indecisive     int
 	Idle           int                 // steps in a row without improvement
-	Failing        activities.Kind     // of the failures in a row
+	Failing        string              // of the failures in a row
 	Failures       int                 // failed model activities of one kind in a row
 	Closed         int                 // epochs whose slow and meta updates are done
 	Prev           string              // the best text at the end of the epoch before

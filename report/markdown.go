@@ -1,5 +1,6 @@
-// Package report renders what a run did for people: Markdown for the Temporal Web UI and the terminal. It is pure, and it
-// shows no text of a learning or a patch, because what it renders travels through Temporal.
+// Package report renders what a run did for people: Markdown for the Temporal Web UI and the terminal, and one self-contained
+// HTML file. It is pure and writes no file. Markdown shows no text of a learning or a patch, because it travels through
+// Temporal; HTML shows them and must not. No score is never a zero, and an improvement is claimed by Claim alone.
 package report
 
 import (
@@ -13,6 +14,8 @@ import (
 func Markdown(r run.Result, steps []run.Step) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s: %s\n\n", r.Skill, Title(r.Outcome))
+	_, verdict := Claim(r)
+	fmt.Fprintf(&b, "**%s**\n\n", verdict)
 	if r.Why != "" {
 		fmt.Fprintf(&b, "%s\n\n", r.Why)
 	}
@@ -20,7 +23,10 @@ func Markdown(r run.Result, steps []run.Step) string {
 	fmt.Fprintf(&b, "| selection (held out) | %s | %s |\n", Score(r.Baseline.Selection), Score(r.Final.Selection))
 	fmt.Fprintf(&b, "| sealed test | %s | %s |\n\n", Score(r.Baseline.Test), Score(r.Final.Test))
 	if r.Interval != nil {
-		fmt.Fprintf(&b, "Change on the selection items, 95 %% interval: %+.3f to %+.3f.\n\n", r.Interval[0], r.Interval[1])
+		fmt.Fprintf(&b, "Change on the selection items, 95 %% interval: %s.\n\n", Change(r.Interval))
+	}
+	if r.TestInterval != nil {
+		fmt.Fprintf(&b, "Change on the sealed test, 95 %% interval: %s.\n\n", Change(r.TestInterval))
 	}
 	if r.Measures != "" {
 		fmt.Fprintf(&b, "The scores measure %s.\n\n", r.Measures)

@@ -99,6 +99,9 @@ type Result struct {
 	TestInterval *[2]float64 `json:"test_interval"`
 	// EstimateUSD is what the run was expected to cost before it began: the 50th and 95th percentile.
 	EstimateUSD []float64 `json:"estimate_usd,omitempty"`
+	// TestInterval is the 95 % interval of the paired change on the sealed test; nil where it was not measured. Only this
+	// one supports a claim of improvement: the selection items chose the candidates, so their interval is flattered.
+	TestInterval *[2]float64 `json:"test_interval"`
 }
 
 // Gate is the design of a run's looks.

@@ -5,6 +5,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"whetstone/run"
@@ -50,9 +51,9 @@ func Markdown(r run.Result, steps []run.Step) string {
 	return b.String()
 }
 
-// Score renders a score; no score is not a zero.
+// Score renders a score; no score is not a zero, and what is not a number is no score.
 func Score(s *float64) string {
-	if s == nil {
+	if s == nil || math.IsNaN(*s) {
 		return "-"
 	}
 	return fmt.Sprintf("%.3f", *s)

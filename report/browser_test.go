@@ -274,9 +274,11 @@ func TestTheReportIsReadableEverywhere(t *testing.T) {
 	if dark == light {
 		t.Error("the dark scheme is light")
 	}
-	b.run(emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+	b.run(emulation.SetDeviceMetricsOverride(700, 990, 1, false), emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
 	b.wants("paper is white", `getComputedStyle(document.body).backgroundColor`, "rgb(255, 255, 255)")
 	b.wants("paper has no controls", `[...document.querySelectorAll(".filters, aside")].some(e => e.checkVisibility())`, "false")
+	b.eval(`dispatchEvent(new Event("beforeprint"))`)
+	b.wants("nothing sticks out of paper", `document.documentElement.scrollWidth`, "700")
 	b.shoot("report-print")
 	if seen := b.noted(); len(seen) > 0 {
 		t.Errorf("the page complains or asks for something: %q", seen)

@@ -134,7 +134,7 @@ func TestVisible(t *testing.T) {
 func TestAnEmptyRunIsToldInWords(t *testing.T) {
 	t.Parallel()
 	page := render(t, Data{Result: run.Result{Skill: "x", Outcome: run.Failed}})
-	for id, want := range map[string]string{"scores": "Sealed test read once, at the end; the only one that testifies 0 - - - - not measured", "curve": "No candidate was measured", "steps": "No step was taken", "patches": "None", "diff": "The skill is unchanged", "items": "No items are on file", "spend": "Nothing was booked", "baselines": "No baseline was run"} {
+	for id, want := range map[string]string{"scores": "Sealed test opened at the end: no candidate was chosen by it 0 - - - - not measured", "curve": "No candidate was measured", "steps": "No step was taken", "patches": "None", "diff": "The skill is unchanged", "items": "No items are on file", "spend": "Nothing was booked", "baselines": "No baseline was run"} {
 		if got := section(t, page, id); !strings.Contains(got, want) {
 			t.Errorf("%s says %q, not %q", id, got, want)
 		}
@@ -150,13 +150,13 @@ func TestTheHeadlineIsTheClaim(t *testing.T) {
 	for name, c := range map[string]struct {
 		interval *[2]float64
 		verdict  string
-	}{"win": {iv(0.1, 0.2), "✓ Improved"}, "none": {iv(-0.1, 0.2), "○ No evidence"}, "worse": {iv(-0.2, -0.1), "▼ Worse"}, "untested": {nil, "○ Nothing claimed"}} {
+	}{"win": {iv(0.1, 0.2), "✓ Improved on"}, "none": {iv(-0.1, 0.2), "○ No evidence of improvement"}, "worse": {iv(-0.2, -0.1), "▼ Worse on"}, "untested": {nil, "○ The sealed test came without"}} {
 		d := example(t)
 		d.Result.TestInterval = c.interval
 		page := render(t, d)
 		_, sentence := Claim(d.Result)
-		if text := words(page); !strings.Contains(text, c.verdict+" "+sentence) {
-			t.Errorf("%s: the headline is not %q", name, c.verdict+" "+sentence)
+		if text, icon := words(page), []rune(c.verdict)[0]; !strings.Contains(text, c.verdict) || !strings.Contains(text, string(icon)+" "+sentence) {
+			t.Errorf("%s: the headline is not %q", name, sentence)
 		}
 		if strings.Contains(page, `class="verdict win"`) != (name == "win") {
 			t.Errorf("%s: the mark of a win", name)
@@ -170,9 +170,9 @@ func TestSectionsShowWhatTheyAreGiven(t *testing.T) {
 	for id, wants := range map[string][]string{
 		"scores":    {"0.417 0.722 +0.305 +0.083 to +0.528 above zero", "0.375 0.792 +0.417 +0.208 to +0.625 above zero", "read once before"},
 		"steps":     {"1 3 0 indecisive 0.583 - - - 0.0042", "from file, unpaid"},
-		"patches":   {"Accepted 2", "replace · step 1 · support 3 · answers i_01, i_04, i_07 - - Name tests well. + - Name a subtest", "at the end of the body", "2 rejected : the gain may be chance: p … is above the … this look may spend", "2 refused : anchor_missing its anchor does not stand in the skill", "withheld: the learning behind it was forgotten", "1 clipped : clipped"},
+		"patches":   {"Accepted 2", "replace · step 1 · support 3 · answers i_01, i_04, i_07 - - Name tests well. + - Name a subtest", "at the end of the body", "2 rejected : the gain may be chance: p … is above the … this look may spend", "2 refused : anchor_missing its anchor does not stand in the skill", "withheld: the learning behind it was forgotten", "1 clipped the step's budget"},
 		"diff":      {"+5 and −1 lines", "--- SKILL.md", "@@ -4,6 +4,7 @@", "21 22 --- a rule, no header"},
-		"items":     {"withheld: forgotten since", "0.333 of 3 1.000 of 3 ▲ +0.667 improved", "- 1.000 of 3 - not measured"},
+		"items":     {"withheld: forgotten since", "0.333 3 trials 1.000 3 trials ▲ +0.667 improved", "- 1.000 3 trials - not measured"},
 		"spend":     {"judge $1.2099 66 % 391 1,842,009 1,204,000 88,120 12 1", "Total $1.8342 412 1,994,320 1,300,000 109,970 12 1"},
 		"baselines": {"The full loop beats no change on the sealed test (+0.083 to +0.528).", "No evidence that the full loop beats append all learnings on the sealed test (-0.056 to +0.306 includes zero).", "The full loop beats one-shot rewrite on the selection items, which its own gate chose by", "full loop this run 0.792 0.722"},
 		"advice":    {"Keep payloads under two lines."},

@@ -15,10 +15,10 @@ import (
 // page is what the template is filled with.
 type page struct {
 	Data
-	Win      bool
-	Sentence string
-	Verdict  string // the sentence in two words
+	Sentence string // what the run's result supports
+	Tone     string // win, worse or none
 	Outcome  string
+	Tried    int // candidates that the gate decided on
 	When     string
 	Scores   []scoreRow
 	Curve    curve
@@ -69,20 +69,19 @@ func newPage(d Data) page {
 		Facts: facts(d), Choices: choices(d.Params),
 		Style: template.CSS(style), Script: template.JS(script), Policy: policy(), //nolint:gosec // both are files of this package
 	}
-	p.Win, p.Sentence = Claim(*r)
-	p.Verdict = "Nothing claimed"
-	switch {
-	case p.Win:
-		p.Verdict = "Improved"
-	case measured(r.TestInterval) && r.TestInterval[1] < 0 && strings.HasPrefix(p.Sentence, "Worse"):
-		p.Verdict = "Worse"
-	case strings.HasPrefix(p.Sentence, "No evidence"):
-		p.Verdict = "No evidence"
+	var win bool
+	win, p.Sentence = Claim(*r)
+	p.Tone = "none"
+	if win {
+		p.Tone = "win"
+	} else if strings.HasPrefix(p.Sentence, "Worse") {
+		p.Tone = "worse"
 	}
+	p.Tried = r.Accepted + r.Rejected + r.Indecisive
 	p.Accepted, p.Refused = sortPatches(d.Patches, dir)
 	p.Scores = []scoreRow{
-		{Name: "Sealed test", What: "read once, at the end; the only one that testifies", N: r.Learnings.Test, Before: r.Baseline.Test, After: r.Final.Test, Interval: r.TestInterval},
-		{Name: "Selection", What: "held out from the reflecting model; chose the candidates", N: r.Learnings.Selection, Before: r.Baseline.Selection, After: r.Final.Selection, Interval: r.Interval},
+		{Name: "Sealed test", What: "opened at the end: no candidate was chosen by it", N: r.Learnings.Test, Before: r.Baseline.Test, After: r.Final.Test, Interval: r.TestInterval},
+		{Name: "Selection", What: "held out from the reflecting model; candidates were chosen by it", N: r.Learnings.Selection, Before: r.Baseline.Selection, After: r.Final.Selection, Interval: r.Interval},
 	}
 	for i := range p.Scores {
 		p.Scores[i].Says = against0(p.Scores[i].Interval)

@@ -7,7 +7,7 @@ import (
 )
 
 // Withheld stands in place of a text that was forgotten since the run.
-const Withheld = "withheld"
+const Withheld = "[withheld]"
 
 // Data is all that HTML shows. Everything in it is taken for hostile text. The order of its lists is the order shown.
 type Data struct {

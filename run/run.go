@@ -93,10 +93,10 @@ type Result struct {
 	Why      string   `json:"why"`                // one sentence for a person
 	Notes    []string `json:"notes,omitempty"`    // what the person should know
 	Measures string   `json:"measures,omitempty"` // what the scores measure
+	// Params are the choices the run was made with.
+	Params *Params `json:"params,omitempty"`
 	// Gate is what decided, so that a step can be decided again.
 	Gate *Gate `json:"gate,omitempty"`
-	// TestInterval is the 95 % interval of the paired change on the sealed test; nil without one.
-	TestInterval *[2]float64 `json:"test_interval"`
 	// EstimateUSD is what the run was expected to cost before it began: the 50th and 95th percentile.
 	EstimateUSD []float64 `json:"estimate_usd,omitempty"`
 	// TestInterval is the 95 % interval of the paired change on the sealed test; nil where it was not measured. Only this

@@ -20,7 +20,7 @@ func (s *Service) Calibrate(ctx context.Context, p run.Params, rounds int) (cali
 		return calibrate.Wobble{}, 0, err
 	}
 	job := activities.Job{RunID: fmt.Sprintf("calibrate-%s-%s-%d", p.SkillKey, p.Judge, p.Seed), WorkflowID: "calibrate/" + p.SkillKey, Params: p}
-	w, spent, err := acts.Calibrate(ctx, job, rounds)
+	w, spent, err := activities.Calibrate(ctx, acts, job, rounds)
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) && app.Type() == activities.TypeInput {
 		return w, spent, inputError(app.Message())

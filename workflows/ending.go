@@ -122,6 +122,7 @@ func (o *optimization) result() run.Result {
 		BudgetUSD: p.BudgetUSD, HashBefore: o.Pre.Hash, HashAfter: o.Current, Delivered: "none", Path: p.SkillPath,
 		Goal: p.Goal, Judge: p.Judge, Notes: o.Pre.Notes, Measures: o.Pre.Measures, EstimateUSD: o.Pre.Estimate,
 	}
+	r.Params = &p
 	if o.Pre.Gate.Trials > 0 {
 		gate := o.Pre.Gate
 		r.Gate = &gate

@@ -264,28 +264,6 @@ func (a *app) runsDiffCmd() *cobra.Command {
 	}
 }
 
-func (a *app) runsReportCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "report ID", Short: "Print a run's report as Markdown", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), func(s *service.Service) error {
-				r, err := finishedRun(cmd.Context(), s, args[0])
-				if err != nil {
-					return err
-				}
-				steps, err := s.Store.Steps(cmd.Context(), r.ID)
-				if err != nil {
-					return err
-				}
-				if a.json {
-					return a.printJSON(map[string]any{"run_id": r.ID, "markdown": report.Markdown(*r.Result, steps)})
-				}
-				return a.print("%s", report.Markdown(*r.Result, steps))
-			})
-		},
-	}
-}
-
 func (a *app) runsWatchCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "watch ID", Short: "Follow an open run to its end", Args: cobra.ExactArgs(1),

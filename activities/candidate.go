@@ -52,6 +52,15 @@ func (a *Activities) Propose(ctx context.Context, in ProposeIn) (ProposeOut, err
 		}
 		edits = kept
 	}
+	if p.Rank && len(edits) > in.Patches {
+		edits, err = a.rankEdits(ctx, in, d, edits)
+		if reason, ok := stopReason(err); ok {
+			return ProposeOut{Stopped: reason}, nil
+		}
+		if err != nil {
+			return ProposeOut{}, translate(err)
+		}
+	}
 	taken, clipped := optimizer.Select(d, edits, optimizer.Limits{
 		Patches: in.Patches, Bytes: stepBytes, Adds: p.MaxAdds, Deletes: p.MaxDeletes, Replaces: p.MaxReplace, MaxBody: p.MaxTokens * BytesPerToken,
 	})
@@ -85,6 +94,9 @@ func reasonText(r optimizer.Refused) string {
 // the same way, and others get their place. Refusals of other runs are replayed where they are met, but do not change what
 // is selected: the same command on the same content must end the same.
 func (a *Activities) dropRejected(ctx context.Context, in ProposeIn, edits []optimizer.Edit) (kept []optimizer.Edit, refused []optimizer.Refused, err error) {
+	if !in.Job.Params.Has(run.PartMemory) {
+		return edits, nil, nil
+	}
 	manifest, err := a.manifest(ctx, in.Job)
 	if err != nil {
 		return nil, nil, err
@@ -146,7 +158,7 @@ func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
 		parent += "/" + in.Against // the same edits of the same text, compared with another one
 	}
 	out := BuildOut{Bundle: optimizer.BundleKey(parent, in.Keys, manifest, judgeName(in.Job))}
-	text, refusal, err := a.assemble(ctx, in.Job, in.Hash, in.Step, in.Keys)
+	text, refusal, err := a.assemble(ctx, in.Job, in.Hash, in.Kind, in.Step, in.Keys)
 	if err != nil {
 		return BuildOut{}, err
 	}
@@ -172,10 +184,13 @@ func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
 }
 
 // assemble makes the text of a parent and some of a step's selected edits. refusal tells why there is none.
-func (a *Activities) assemble(ctx context.Context, job Job, parent string, step int, keys []string) (text, refusal string, err error) {
+func (a *Activities) assemble(ctx context.Context, job Job, parent, kind string, step int, keys []string) (text, refusal string, err error) {
 	d, f, err := a.document(ctx, parent)
 	if err != nil {
 		return "", "", err
+	}
+	if kind == run.KindSlow {
+		d = optimizer.NewSlowDoc(d.Body)
 	}
 	edits, refusal, err := a.edits(ctx, job, d, step, keys)
 	if err != nil || refusal != "" {

@@ -24,7 +24,7 @@ func (a *Activities) Screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 }
 
 func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error) {
-	text, refusal, err := a.assemble(ctx, in.Job, in.Parent, in.Step, in.Keys)
+	text, refusal, err := a.assemble(ctx, in.Job, in.Parent, run.KindStep, in.Step, in.Keys)
 	if err != nil || refusal != "" {
 		return ScreenOut{}, err
 	}

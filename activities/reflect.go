@@ -3,13 +3,13 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/activity"
 
 	"whetstone/model"
 	"whetstone/optimizer"
+	"whetstone/run"
 	"whetstone/skill"
 	"whetstone/validation"
 )
@@ -43,7 +43,7 @@ func (a *Activities) Reflect(ctx context.Context, in ReflectIn) (ReflectOut, err
 
 func (a *Activities) reflect(ctx context.Context, in ReflectIn) (ReflectOut, []optimizer.Patch, error) {
 	p := in.Job.Params
-	trajectories, err := a.minibatch(ctx, in)
+	batch, err := a.minibatch(ctx, in)
 	if err != nil {
 		return ReflectOut{}, nil, err
 	}
@@ -55,24 +55,19 @@ func (a *Activities) reflect(ctx context.Context, in ReflectIn) (ReflectOut, []o
 	if err != nil {
 		return ReflectOut{}, nil, fmt.Errorf("parse text %.12s: %w", in.Hash, err)
 	}
-	rejected, err := a.o.Store.LatestRejections(ctx, p.SkillKey, promptRejection)
-	if err != nil {
+	input := optimizer.ReflectInput{Skill: text, Body: f.Body, Train: batch, MaxPatches: p.LR * 2, Goal: p.Goal}
+	if input.Rejections, err = a.rejections(ctx, in.Job); err != nil {
 		return ReflectOut{}, nil, err
+	}
+	if in.Advice != "" {
+		if input.Advice, err = a.o.Store.Text(ctx, in.Advice); err != nil {
+			return ReflectOut{}, nil, err
+		}
 	}
 	refs, err := in.Job.reflectors()
 	if err != nil {
 		return ReflectOut{}, nil, InputError("%w", err)
 	}
-	most := p.LR * 2
-	input := optimizer.ReflectInput{Skill: text, Body: f.Body, Train: trajectories, MaxPatches: most, Goal: p.Goal}
-	for _, r := range rejected {
-		x := optimizer.Rejection{Reason: r.Reason}
-		for _, q := range r.Patches {
-			x.Patches = append(x.Patches, optimizer.Patch{Op: optimizer.Op(q.Op), Anchor: q.Anchor, Payload: q.Payload})
-		}
-		input.Rejections = append(input.Rejections, x)
-	}
-	messages := optimizer.ReflectMessages(input)
 	// Each try of Temporal's asks the next model of the list once the first one failed for good, or twice.
 	var out ReflectOut
 	var patches []optimizer.Patch
@@ -81,12 +76,34 @@ func (a *Activities) reflect(ctx context.Context, in ReflectIn) (ReflectOut, []o
 		if tries := attempt(ctx); !last && tries > 2*(i+1) {
 			continue
 		}
-		out, patches, err = a.askForPatches(ctx, in, ref, messages, f.Body, trajectories, most)
+		out, patches, err = a.askWithin(ctx, in, ref, input, "")
 		if me, ok := model.AsError(err); last || !ok || me.Retryable() {
 			break
 		}
 	}
 	return out, patches, err
+}
+
+// rejections are the latest refusals as the reflecting model is told of them, latest first.
+func (a *Activities) rejections(ctx context.Context, job Job) ([]optimizer.Rejection, error) {
+	if !job.Params.Has(run.PartMemory) {
+		return nil, nil
+	}
+	rejected, err := a.o.Store.LatestRejections(ctx, job.Params.SkillKey, promptRejection)
+	if err != nil {
+		return nil, err
+	}
+	var out []optimizer.Rejection
+	for _, r := range rejected {
+		x := optimizer.Rejection{Reason: r.Reason}
+		for _, q := range r.Patches {
+			x.Patches = append(x.Patches, optimizer.Patch{Op: optimizer.Op(q.Op), Anchor: q.Anchor, Payload: q.Payload})
+		}
+		if len(x.Patches) > 0 {
+			out = append(out, x)
+		}
+	}
+	return out, nil
 }
 
 // attempt is how often Temporal has started this activity, from 1.
@@ -95,40 +112,6 @@ func attempt(ctx context.Context) int {
 		return 1
 	}
 	return int(activity.GetInfo(ctx).Attempt)
-}
-
-// askForPatches asks one model, with one repair where its answer is no JSON.
-func (a *Activities) askForPatches(ctx context.Context, in ReflectIn, ref model.Ref, messages []model.Message, body string, trajectories []model.Trajectory, most int) (ReflectOut, []optimizer.Patch, error) {
-	p := in.Job.Params
-	var last error
-	for repair := range 2 {
-		reply, err := a.complete(ctx, call{
-			job: in.Job, ref: ref, stage: "reflect", site: fmt.Sprintf("reflect-%d.%d", in.Step, in.Batch), step: in.Step, repair: repair,
-			req: model.Request{
-				Ref: ref, Stage: "reflect", Messages: messages, MaxTokens: reflectTokens, Temperature: reflectTemp,
-				Seed:   int64(optimizer.SeedFor(p.Seed, "reflect", in.Step, in.Batch, repair) >> 1),
-				Schema: optimizer.ReflectSchema,
-				Task:   &model.ReflectTask{Body: body, Trajectories: trajectories, MaxPatches: most},
-			},
-		})
-		if err != nil {
-			return ReflectOut{}, nil, err
-		}
-		if reply.Finish == "refusal" || reply.Finish == "content_filter" {
-			return ReflectOut{Failed: "the model declined to answer (" + reply.Finish + ")"}, nil, nil
-		}
-		r, err := optimizer.ParseReflection(reply.Text)
-		if err == nil {
-			return ReflectOut{Patches: len(r.Patches)}, knownItems(r.Patches, trajectories), nil
-		}
-		if !errors.Is(err, optimizer.ErrReply) {
-			return ReflectOut{}, nil, err
-		}
-		if last = err; reply.Finish == "length" {
-			last = &model.Error{Kind: model.CutOff, Provider: ref.Provider, Err: fmt.Errorf("the answer was cut off at %d tokens", reflectTokens)}
-		}
-	}
-	return ReflectOut{Failed: fmt.Sprintf("the reply could not be read, twice: %v", last)}, nil, nil
 }
 
 // minibatch is the train items of one chunk. The chunks follow from seed and epoch alone.
@@ -146,12 +129,11 @@ func (a *Activities) minibatch(ctx context.Context, in ReflectIn) ([]model.Traje
 	if in.Batch >= len(chunks) {
 		return nil, fmt.Errorf("reflect: there is no minibatch %d of %d", in.Batch, len(chunks))
 	}
-	var out []model.Trajectory
+	var of []validation.Item
 	for _, id := range chunks[in.Batch] {
-		it := byID[id]
-		out = append(out, model.Trajectory{ID: it.ID, Category: it.Category, Prompt: it.Prompt, Expected: it.Expected})
+		of = append(of, byID[id])
 	}
-	return out, nil
+	return trajectories(of), nil
 }
 
 // knownItems drops ids that the model made up. A patch that names none keeps none: under "adopt" it then answers to

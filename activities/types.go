@@ -104,6 +104,7 @@ type BuildIn struct {
 	Job     Job
 	Hash    string // the text that the edits change
 	Against string // the text that the candidate will be compared with
+	Kind    string // of step, see run.Step
 	Step    int
 	Try     int
 	Epoch   int

@@ -8,6 +8,7 @@ import (
 
 	"whetstone/model"
 	"whetstone/optimizer"
+	"whetstone/run"
 	"whetstone/skill"
 	"whetstone/validation"
 )
@@ -205,6 +206,9 @@ func (c *checker) apply(text string, st Step) (string, error) {
 		return "", err
 	}
 	d := optimizer.NewDoc(f.Body)
+	if st.Kind == run.KindSlow {
+		d = optimizer.NewSlowDoc(f.Body)
+	}
 	var edits []optimizer.Edit
 	for _, key := range st.Edits {
 		found := false

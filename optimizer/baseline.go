@@ -37,7 +37,7 @@ var RewriteSchema = &model.Schema{Name: "rewrite", JSON: []byte(`{"type":"object
 func RewriteMessages(skillText string, ts []model.Trajectory) []model.Message {
 	return []model.Message{
 		{Role: "system", Content: rewriteRole},
-		{Role: "user", Content: fmt.Sprintf("<skill_file>\n%s\n</skill_file>\n\n<corrections>\n%s</corrections>", strings.TrimRight(skillText, "\n"), renderTrain(ts))},
+		{Role: "user", Content: fmt.Sprintf("<skill_file>\n%s\n</skill_file>\n\n<corrections>\n%s</corrections>", strings.TrimRight(skillText, "\n"), renderTrain(ts, trajectoryBytes))},
 	}
 }
 

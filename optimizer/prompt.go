@@ -23,6 +23,7 @@ type ReflectInput struct {
 	MaxPatches int
 	Goal       string
 	Advice     string // from the meta update; "" without
+	Budget     Budget
 }
 
 // Layer budgets in bytes. What does not fit is cut at a line or an entry, never in the middle.
@@ -56,15 +57,11 @@ var ReflectSchema = &model.Schema{Name: "reflection", JSON: []byte(`{"type":"obj
 // corrections, what was refused before, and the budget.
 func ReflectMessages(in ReflectInput) []model.Message {
 	var b strings.Builder
-	section := func(title, text string) {
-		if text = strings.TrimRight(text, "\n"); text != "" {
-			fmt.Fprintf(&b, "<%s>\n%s\n</%s>\n\n", title, text, title)
-		}
-	}
-	section("skill_file", in.Skill)
-	section("corrections", renderTrain(in.Train))
-	section("refused_before", renderRejections(in.Rejections))
-	section("advice", clipLines(in.Advice, adviceBytes))
+	most := in.Budget.withDefaults()
+	layer(&b, "skill_file", clipSkill(in.Skill, most.Skill))
+	layer(&b, "corrections", renderTrain(in.Train, most.Trajectories))
+	layer(&b, "refused_before", renderRejections(in.Rejections, most.Rejections))
+	layer(&b, "advice", clipLines(in.Advice, most.Advice))
 	fmt.Fprintf(&b, "Propose at most %d patches.", max(in.MaxPatches, 1))
 	if in.Goal == "adopt" {
 		b.WriteString(" Every patch names in \"items\" the corrections it answers, and states each of them in full.")
@@ -75,11 +72,11 @@ func ReflectMessages(in ReflectInput) []model.Message {
 	}
 }
 
-func renderTrain(ts []model.Trajectory) string {
+func renderTrain(ts []model.Trajectory, most int) string {
 	var b strings.Builder
 	for _, t := range ts {
 		entry := fmt.Sprintf("- id: %s\n  category: %s\n  situation: %s\n  expected: %s\n", t.ID, oneLine(t.Category), oneLine(t.Prompt), oneLine(t.Expected))
-		if b.Len()+len(entry) > trajectoryBytes {
+		if b.Len()+len(entry) > most {
 			break
 		}
 		b.WriteString(entry)
@@ -87,7 +84,7 @@ func renderTrain(ts []model.Trajectory) string {
 	return b.String()
 }
 
-func renderRejections(rs []Rejection) string {
+func renderRejections(rs []Rejection, most int) string {
 	var b strings.Builder
 	for _, r := range rs {
 		var e strings.Builder
@@ -95,7 +92,7 @@ func renderRejections(rs []Rejection) string {
 		for _, p := range r.Patches {
 			fmt.Fprintf(&e, "  %s at %q: %q\n", p.Op, p.Anchor, p.Payload)
 		}
-		if b.Len()+e.Len() > rejectionBytes {
+		if b.Len()+e.Len() > most {
 			break
 		}
 		b.WriteString(e.String())

@@ -119,7 +119,7 @@ func (t *tries) try(ctx workflow.Context, keys []string, try int) (divisible boo
 	if base == "" {
 		base = o.Current
 	}
-	built, err := callBuild(ctx, activities.BuildIn{Job: o.job, Hash: base, Against: o.Current, Step: o.Step, Try: try, Epoch: o.Epoch, Keys: keys})
+	built, err := callBuild(ctx, activities.BuildIn{Job: o.job, Hash: base, Against: o.Current, Kind: t.kind, Step: o.Step, Try: try, Epoch: o.Epoch, Keys: keys})
 	if err != nil {
 		return false, err
 	}

@@ -56,7 +56,7 @@ func (a *app) writeReport(ctx context.Context, s *service.Service, runID, path s
 	if err != nil {
 		return err
 	}
-	d, err := s.Report(ctx, r, versionText())
+	d, err := s.Report(ctx, r, buildVersion())
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,49 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+
+	"whetstone/model"
+	"whetstone/optimizer"
+)
+
+const rankTokens = 400
+
+// rankEdits lets the reflecting model order edits where more were proposed than the step takes. An answer that is no order, or a model
+// that does not answer for good, leaves them by support.
+func (a *Activities) rankEdits(ctx context.Context, in ProposeIn, d *optimizer.Doc, edits []optimizer.Edit) ([]optimizer.Edit, error) {
+	ref, err := model.ParseRef(in.Job.Params.Provider)
+	if err != nil {
+		return nil, InputError("%w", err)
+	}
+	if ref.Provider == model.Offline {
+		return edits, nil
+	}
+	text, err := a.o.Store.Text(ctx, in.Hash)
+	if err != nil {
+		return nil, err
+	}
+	task := &model.RankTask{Body: d.Body}
+	for _, e := range edits {
+		task.Edits = append(task.Edits, fmt.Sprintf("%s %q: %q", e.Op, e.Patch.Anchor, e.Patch.Payload))
+	}
+	reply, err := a.complete(ctx, call{
+		job: in.Job, ref: ref, stage: "rank", site: fmt.Sprintf("rank-%d", in.Step), step: in.Step,
+		req: model.Request{
+			Ref: ref, Stage: "rank", Messages: optimizer.RankMessages(text, edits, in.Patches), MaxTokens: rankTokens,
+			Seed: int64(optimizer.SeedFor(in.Job.Params.Seed, "rank", in.Step) >> 1), Schema: optimizer.RankSchema, Task: task,
+		},
+	})
+	if me, ok := model.AsError(err); ok && !me.Retryable() {
+		return edits, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	order, err := optimizer.ParseRank(reply.Text, len(edits))
+	if err != nil {
+		return edits, nil
+	}
+	return optimizer.Reorder(edits, order), nil
+}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,11 +24,55 @@ type Limits struct {
 // gate is one provider's pace, shared by all activities of a process: so many calls at once, so many a minute, and none before a
 // moment that the provider named.
 type gate struct {
-	slots chan struct{}
-	pace  *rate.Limiter
+	provider string
+	slots    chan struct{}
+	pace     *rate.Limiter
+	minute   int // what pace allows
 
-	mu    sync.Mutex
-	until time.Time
+	mu     sync.Mutex
+	until  time.Time
+	told   time.Time     // until, but for changes of less than a second: calls side by side are refused one after the other
+	asked  time.Duration // what told was made of
+	status int
+	turn   time.Time // until when the longest wait for the pace goes on
+}
+
+// Wait is a pause before calls of a provider. It holds no text of the provider's.
+type Wait struct {
+	Provider string
+	Until    time.Time
+	Asked    time.Duration // what the provider asked for; 0 where its pace is the reason
+	Status   int           // HTTP status that came with it, 0 if there was none
+	Minute   int           // calls a minute, where the pace is the reason
+}
+
+// shortWait is how long a call may wait for its provider's pace before it is worth a word: at sixty a minute each waits a second.
+const shortWait = 2 * time.Second
+
+// waiting lists what calls wait for now.
+func (g *gate) waiting(now time.Time) []Wait {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var out []Wait
+	if g.until.After(now) {
+		out = append(out, Wait{Provider: g.provider, Until: g.told, Asked: g.asked, Status: g.status})
+	}
+	if g.turn.After(now) {
+		out = append(out, Wait{Provider: g.provider, Until: g.turn, Minute: g.minute})
+	}
+	return out
+}
+
+// Waiting lists what the calls of this process wait for now, by provider.
+func (r *Registry) Waiting() []Wait {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Wait
+	now := time.Now()
+	for _, name := range slices.Sorted(maps.Keys(r.gates)) {
+		out = append(out, r.gates[name].waiting(now)...)
+	}
+	return out
 }
 
 func (r *Registry) gate(p Provider) *gate {
@@ -42,7 +88,7 @@ func (r *Registry) gate(p Provider) *gate {
 	if n <= 0 {
 		n = atOnce
 	}
-	g := &gate{slots: make(chan struct{}, n)}
+	g := &gate{provider: p.Name, slots: make(chan struct{}, n), minute: minute}
 	if minute > 0 {
 		g.pace = rate.NewLimiter(rate.Limit(float64(minute)/60), 1)
 	}
@@ -74,13 +120,43 @@ func (g *gate) enter(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	if g.pace != nil {
-		if err := g.pace.Wait(ctx); err != nil {
-			<-g.slots
-			return err
-		}
+	if err := g.keepPace(ctx); err != nil {
+		<-g.slots
+		return err
 	}
 	return nil
+}
+
+var errTooSlow = errors.New("the provider's pace leaves no turn in time")
+
+// keepPace waits for a turn at the provider's pace. Where none comes before the context ends, it does not wait at all.
+func (g *gate) keepPace(ctx context.Context) error {
+	if g.pace == nil {
+		return nil
+	}
+	turn := g.pace.Reserve()
+	wait := turn.Delay()
+	if wait <= 0 {
+		return ctx.Err()
+	}
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < wait {
+		turn.Cancel()
+		return errTooSlow
+	}
+	if wait >= shortWait {
+		g.mu.Lock()
+		if at := time.Now().Add(wait); at.After(g.turn) {
+			g.turn = at
+		}
+		g.mu.Unlock()
+	}
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		turn.Cancel()
+		return ctx.Err()
+	}
 }
 
 // leave hands the slot on. Where the provider asked for time, nobody asks it before.
@@ -94,6 +170,9 @@ func (g *gate) leave(err error) {
 	defer g.mu.Unlock()
 	if t := time.Now().Add(e.RetryAfter); t.After(g.until) {
 		g.until = t
+		if t.Sub(g.told) >= time.Second {
+			g.told, g.asked, g.status = t, e.RetryAfter, e.Status
+		}
 	}
 }
 

@@ -207,3 +207,64 @@ func TestAnAbsurdUsageIsBookedAtWhatWasReserved(t *testing.T) {
 		t.Error("an estimate passes what was reserved")
 	}
 }
+
+// What is waited for is told once, with the moment at which it ends, and not any more from then on.
+func TestAWaitIsToldWhileItLasts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &Registry{Limits: map[string]Limits{"openai": {AtOnce: 4}, "groq": {Minute: 12}}}
+		ask := func(name string, s *slow) {
+			p, err := r.provider(name)
+			if err != nil {
+				t.Error(err)
+			}
+			_, _ = (gated{next: s, gate: r.gate(p)}).Complete(t.Context(), model.Request{})
+		}
+		limited := &slow{err: func(n int64) error {
+			return &model.Error{Kind: model.RateLimited, Status: 429, RetryAfter: 20*time.Second + time.Duration(n)*time.Millisecond, Err: errors.New("slow down, sk-echoed")}
+		}}
+		if got := r.Waiting(); len(got) != 0 {
+			t.Errorf("before any call: %+v", got)
+		}
+		var wg sync.WaitGroup
+		for range 4 { // refused side by side, which is one wait
+			wg.Go(func() { ask("openai", limited) })
+		}
+		wg.Wait()
+		first := r.Waiting()
+		if len(first) != 1 || first[0].Provider != "openai" || first[0].Status != 429 || first[0].Asked.Round(time.Second) != 20*time.Second || time.Until(first[0].Until).Round(time.Second) != 20*time.Second {
+			t.Fatalf("%+v", first)
+		}
+		time.Sleep(10 * time.Second)
+		if again := r.Waiting(); len(again) != 1 || again[0] != first[0] {
+			t.Errorf("the same wait looks like another one: %+v", again)
+		}
+		time.Sleep(11 * time.Second)
+		if over := r.Waiting(); len(over) != 0 {
+			t.Errorf("it is over: %+v", over)
+		}
+		// The pace of a provider: the first call goes at once, the second waits five seconds.
+		for range 2 {
+			wg.Go(func() { ask("groq", &slow{}) })
+		}
+		time.Sleep(time.Second)
+		if got := r.Waiting(); len(got) != 1 || got[0].Provider != "groq" || got[0].Minute != 12 || time.Until(got[0].Until) != 4*time.Second {
+			t.Errorf("%+v", got)
+		}
+		wg.Wait()
+		if got := r.Waiting(); len(got) != 0 {
+			t.Errorf("it is over: %+v", got)
+		}
+	})
+}
+
+func TestAFailureWithoutATimeIsNoWait(t *testing.T) {
+	r := &Registry{}
+	p, _ := r.provider("openai")
+	for _, e := range []*model.Error{{Kind: model.RateLimited}, {Kind: model.Quota, RetryAfter: time.Hour}, {Kind: model.Unavailable}} {
+		e.Err = errors.New("no")
+		_, _ = (gated{next: &slow{err: func(int64) error { return e }}, gate: r.gate(p)}).Complete(t.Context(), model.Request{})
+	}
+	if got := r.Waiting(); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -74,6 +74,7 @@ func (c *Connection) StartOptimize(ctx context.Context, p run.Params) (*Started,
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", id, err)
 	}
+	c.follow(id)
 	return &Started{WorkflowID: id, RunID: h.GetRunID(), handle: h, c: c}, nil
 }
 
@@ -99,6 +100,7 @@ func (c *Connection) attach(ctx context.Context, id string, p run.Params) (*Star
 		return nil, fmt.Errorf("%w: %s; wait for it, stop it with `starter runs stop %s`, or give the same", ErrOtherFlags, strings.Join(diff, ", "), d.GetWorkflowExecutionInfo().GetFirstRunId())
 	}
 	first := d.GetWorkflowExecutionInfo().GetFirstRunId()
+	c.follow(id)
 	return &Started{WorkflowID: id, RunID: first, Attached: true, handle: c.Client.GetWorkflow(ctx, id, ""), c: c}, nil
 }
 
@@ -206,6 +208,7 @@ func clip(s string, n int) string {
 
 // Follow returns a handle on a run that was started earlier.
 func (c *Connection) Follow(workflowID, runID string) *Started {
+	c.follow(workflowID)
 	return &Started{WorkflowID: workflowID, RunID: runID, Attached: true, handle: c.Client.GetWorkflow(context.Background(), workflowID, runID), c: c}
 }
 

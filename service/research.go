@@ -101,6 +101,7 @@ func (c *Connection) start(ctx context.Context, id, name string, input, params a
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", id, err)
 	}
+	c.follow(id)
 	return &Run{WorkflowID: id, RunID: h.GetRunID(), handle: h, c: c}, nil
 }
 
@@ -118,6 +119,7 @@ func (c *Connection) join(ctx context.Context, id, memo string) (*Run, error) {
 	if running != memo {
 		return nil, fmt.Errorf("%w: %s there, %s here; wait for it, or stop it", ErrOpenElsewhere, running, memo)
 	}
+	c.follow(id)
 	return &Run{WorkflowID: id, RunID: info.GetFirstRunId(), Attached: true, handle: c.Client.GetWorkflow(ctx, id, ""), c: c}, nil
 }
 

@@ -57,6 +57,9 @@ type Service struct {
 	homeID string
 	// private are the models of private wikis: they reach this machine only.
 	private *Models
+
+	mu       sync.Mutex
+	followed followed
 }
 
 // Open opens the home and the store, and brings in what hooks have spooled. It does not touch Temporal.

@@ -56,6 +56,8 @@ type app struct {
 	json    bool
 	quiet   bool
 	verbose bool
+	// waits lists what the run under way waits for, of the home that is open.
+	waits func(context.Context) ([]service.Wait, error)
 }
 
 func execute(ctx context.Context, e env) int {
@@ -155,6 +157,7 @@ func (a *app) with(ctx context.Context, f func(*service.Service) error) error {
 	if err != nil {
 		return err
 	}
+	a.waits = s.Waits
 	return errors.Join(f(s), s.Close())
 }
 

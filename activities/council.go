@@ -37,7 +37,7 @@ type CouncilJob struct {
 
 func (j CouncilJob) job() Job {
 	p := j.Params
-	return Job{RunID: j.RunID, WorkflowID: j.WorkflowID, Params: run.Params{BudgetUSD: p.BudgetUSD, MaxCalls: p.MaxCalls, Price: p.Price, PriceOut: p.PriceOut}}
+	return Job{RunID: j.RunID, WorkflowID: j.WorkflowID, Params: run.Params{BudgetUSD: p.BudgetUSD, MaxCalls: p.MaxCalls, Price: p.Price, PriceOut: p.PriceOut, Record: p.Record, Replay: p.Replay}}
 }
 
 // OpenCouncilIn starts a council.
@@ -87,7 +87,7 @@ func (a *Activities) OpenCouncil(ctx context.Context, in OpenCouncilIn) (OpenCou
 	}
 	for _, m := range append(slices.Clone(in.Job.Params.Members), in.Job.Params.Chair) {
 		// A member without a key fails like one that does not answer; one that must not be asked ends the council.
-		if _, err := a.choose(run.ResearchParams{Provider: m, Price: in.Job.Params.Price}, cfg); err != nil {
+		if _, err := a.choose(run.ResearchParams{Provider: m, Price: in.Job.Params.Price, Replay: in.Job.Params.Replay}, cfg); err != nil {
 			return OpenCouncilOut{}, err
 		}
 	}
@@ -111,6 +111,9 @@ func (a *Activities) AskMember(ctx context.Context, in AskMemberIn) (AskMemberOu
 	}
 	failed := ""
 	if err != nil {
+		if errors.Is(err, model.ErrNotRecorded) {
+			return AskMemberOut{}, InputError("%w", err)
+		}
 		me, isModel := model.AsError(err)
 		if isModel && me.Retryable() && attemptsLeft(ctx) {
 			return AskMemberOut{}, translate(err)
@@ -141,7 +144,7 @@ func (a *Activities) askMember(ctx context.Context, in AskMemberIn) (string, err
 	if err != nil {
 		return "", InputError("%w", err)
 	}
-	if ref.Provider != model.Offline {
+	if ref.Provider != model.Offline && in.Job.Params.Replay == "" {
 		if _, err := a.models(in.Job.Params.Private).Client(ref); err != nil {
 			return "", fmt.Errorf("%w: %w", errNoAnswer, err)
 		}
@@ -184,9 +187,10 @@ func (a *Activities) askMember(ctx context.Context, in AskMemberIn) (string, err
 	return cleanText(reply.Text), nil
 }
 
-// rank asks for a ranking in an order of the ranker's own, with one repair, and keeps it in the common order.
+// rank asks for a ranking in an order of the ranker's own, with one repair, and keeps it in the common order. The order does not
+// depend on the run, so that a recorded council can be replayed.
 func (a *Activities) rank(ctx context.Context, in AskMemberIn, c call, question string, answers, evidence []string) (string, error) {
-	order := research.Shuffle(len(answers), in.Job.RunID, in.Member)
+	order := research.Shuffle(len(answers), in.Job.Params.Question, in.Member)
 	shown := make([]string, len(answers))
 	for i, k := range order {
 		shown[i] = answers[k]
@@ -201,7 +205,7 @@ func (a *Activities) rank(ctx context.Context, in AskMemberIn, c call, question 
 	if c.ref.Provider == model.Offline {
 		return keep(research.ExtractiveRanking(question, shown, evidence)), nil
 	}
-	c.req.Messages = research.RankMessages(question, shown)
+	c.req.Messages, c.req.Task = research.RankMessages(question, shown), &model.RankTask{Labels: research.Labels(len(shown))}
 	for repair := range 2 {
 		c.repair = repair
 		reply, err := a.complete(ctx, c)

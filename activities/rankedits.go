@@ -24,7 +24,7 @@ func (a *Activities) rankEdits(ctx context.Context, in ProposeIn, d *optimizer.D
 	if err != nil {
 		return nil, err
 	}
-	task := &model.RankTask{Body: d.Body}
+	task := &model.RankEditsTask{Body: d.Body}
 	for _, e := range edits {
 		task.Edits = append(task.Edits, fmt.Sprintf("%s %q: %q", e.Op, e.Patch.Anchor, e.Patch.Payload))
 	}

@@ -42,6 +42,9 @@ func (a *Activities) ExtractClaims(ctx context.Context, in ExtractClaimsIn) (Ext
 		if reason, ok := stopReason(err); ok {
 			return ExtractClaimsOut{Stopped: reason}, nil
 		}
+		if errors.Is(err, model.ErrNotRecorded) {
+			return ExtractClaimsOut{}, InputError("%w", err)
+		}
 		if me, ok := model.AsError(err); ok && me.Retryable() && attemptsLeft(ctx) {
 			return ExtractClaimsOut{}, translate(err)
 		}

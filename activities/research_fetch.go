@@ -92,7 +92,11 @@ func (a *Activities) fetchSeed(ctx context.Context, in FetchSeedIn) (FetchSeedOu
 		return FetchSeedOut{}, err
 	}
 	key := claim.Hash(fmt.Sprintf("%q", append([]string{w.Slug, in.Fetcher, q.Text, fmt.Sprint(q.Limit)}, q.URLs...)))
-	if decl.Remote || decl.CostUSD > 0 {
+	s := in.Job.Settings
+	if s.Replay != "" {
+		decl.CostUSD = 0 // nobody is paid for reading
+	}
+	if (decl.Remote || decl.CostUSD > 0) && s.Replay == "" {
 		// A check asks again: the point is what the source says now.
 		age := fetchAge
 		if in.Verify {
@@ -101,6 +105,9 @@ func (a *Activities) fetchSeed(ctx context.Context, in FetchSeedIn) (FetchSeedOu
 		if docs, ok, err := a.o.Store.Fetch(ctx, key, a.o.Now().Add(-age)); err != nil {
 			return FetchSeedOut{}, err
 		} else if ok {
+			if err := a.recordKept(ctx, in, q, docs); err != nil {
+				return FetchSeedOut{}, err
+			}
 			return FetchSeedOut{Docs: len(docs)}, a.o.Store.PutAnswer(ctx, in.Job.RunID, in.SeedID, claim.Answer{Fetcher: in.Fetcher, Docs: docs})
 		}
 	}
@@ -108,9 +115,11 @@ func (a *Activities) fetchSeed(ctx context.Context, in FetchSeedIn) (FetchSeedOu
 	if err != nil {
 		return FetchSeedOut{}, err
 	}
-	docs, ferr := f.Fetch(ctx, q)
+	docs, ferr := a.consult(ctx, in, f, q)
+	if errors.Is(ferr, source.ErrNotRecorded) {
+		return FetchSeedOut{}, InputError("%w", ferr)
+	}
 	keep := context.WithoutCancel(ctx)
-	docs = tidyDocuments(docs)
 	fetched, err := a.o.Store.PutDocuments(keep, w.Slug, docs)
 	if err != nil {
 		return FetchSeedOut{}, err
@@ -128,7 +137,7 @@ func (a *Activities) fetchSeed(ctx context.Context, in FetchSeedIn) (FetchSeedOu
 			return FetchSeedOut{}, err
 		}
 	}
-	if ferr == nil && (decl.Remote || decl.CostUSD > 0) {
+	if ferr == nil && (decl.Remote || decl.CostUSD > 0) && s.Replay == "" {
 		if err := a.o.Store.PutFetch(keep, key, w.Slug, fetched); err != nil {
 			return FetchSeedOut{}, err
 		}
@@ -138,6 +147,47 @@ func (a *Activities) fetchSeed(ctx context.Context, in FetchSeedIn) (FetchSeedOu
 		return FetchSeedOut{}, errors.Join(ferr, err)
 	}
 	return FetchSeedOut{Docs: len(fetched)}, ferr
+}
+
+// consult asks a source, or the recording of one, and records what it says where that is wanted.
+func (a *Activities) consult(ctx context.Context, in FetchSeedIn, f source.Fetcher, q source.Query) ([]source.Document, error) {
+	s := in.Job.Settings
+	rec, ok := a.o.Sources.(SourceRecorders)
+	if (s.Replay != "" || s.Record != "") && !ok {
+		return nil, InputError("this process can not record")
+	}
+	if s.Replay != "" {
+		docs, err := rec.ReplaySource(s.Replay, in.Fetcher, q)
+		return tidyDocuments(docs), err
+	}
+	docs, err := f.Fetch(ctx, q)
+	docs = tidyDocuments(docs) // before anything is kept
+	if s.Record != "" {
+		_ = rec.RecordSource(s.Record, in.Fetcher, q, docs, err) // what can not be written down is used all the same
+	}
+	return docs, err
+}
+
+// recordKept writes down what a source said a while ago, where it is not asked again.
+func (a *Activities) recordKept(ctx context.Context, in FetchSeedIn, q source.Query, kept []claim.Fetched) error {
+	rec, ok := a.o.Sources.(SourceRecorders)
+	if in.Job.Settings.Record == "" || !ok {
+		return nil
+	}
+	docs := make([]source.Document, 0, len(kept))
+	for _, k := range kept {
+		s, err := a.o.Store.Source(ctx, k.SourceID)
+		if err != nil {
+			return err
+		}
+		text, err := a.o.Store.Text(ctx, k.Snapshot)
+		if err != nil {
+			return err
+		}
+		docs = append(docs, source.Document{URL: s.URL, Title: k.Title, Text: text, Authors: s.Authors, Published: s.Published, Fetcher: s.Fetcher, Snippet: k.Snippet, Retracted: k.Retracted})
+	}
+	_ = rec.RecordSource(in.Job.Settings.Record, in.Fetcher, q, docs, nil)
+	return nil
 }
 
 // expandHome replaces a leading ~/ by the person's home folder.

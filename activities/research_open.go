@@ -102,7 +102,10 @@ func (a *Activities) settings(p run.ResearchParams, cfg wiki.Config) (s run.Rese
 	c := cfg.Research
 	s = run.ResearchSettings{
 		Private: cfg.Private, MaxPages: or(p.MaxPages, c.MaxPages, defaultPages), MaxDepth: or(p.MaxDepth, c.MaxDepth, defaultDepth), Parallel: or(p.Parallel, c.Parallel, defaultParallel),
-		BudgetUSD: or(p.BudgetUSD, c.BudgetUSD, defaultBudget), MaxCalls: p.MaxCalls, Timeout: p.Timeout, Price: p.Price, PriceOut: p.PriceOut, Embedding: cfg.Embedding,
+		BudgetUSD: or(p.BudgetUSD, c.BudgetUSD, defaultBudget), MaxCalls: p.MaxCalls, Timeout: p.Timeout, Price: p.Price, PriceOut: p.PriceOut, Embedding: cfg.Embedding, Record: p.Record, Replay: p.Replay,
+	}
+	if s.Replay != "" {
+		s.Embedding = "" // vectors are not recorded, and a replay asks nobody; `wiki embed` makes them up
 	}
 	stale := c.StaleAfter
 	if stale <= 0 {
@@ -164,8 +167,8 @@ func (a *Activities) settings(p run.ResearchParams, cfg wiki.Config) (s run.Rese
 // provider chooses the model and checks that it can be asked.
 func (a *Activities) provider(p run.ResearchParams, cfg wiki.Config) (string, error) {
 	name, err := a.choose(p, cfg)
-	if err != nil || name == model.Offline {
-		return name, err
+	if err != nil || name == model.Offline || p.Replay != "" {
+		return name, err // nobody is asked in a replay: no key is needed
 	}
 	ref, err := model.ParseRef(name)
 	if err == nil {
@@ -203,7 +206,7 @@ func (a *Activities) choose(p run.ResearchParams, cfg wiki.Config) (string, erro
 	if ref.Provider == model.Offline {
 		return model.Offline, nil
 	}
-	if p.Price == nil {
+	if p.Price == nil && p.Replay == "" {
 		if _, err := a.o.Models.Price(ref); err != nil {
 			return "", InputError("%w", err)
 		}

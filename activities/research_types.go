@@ -16,7 +16,7 @@ type ResearchJob struct {
 
 // job is the same run as the ledger knows it.
 func (j ResearchJob) job() Job {
-	return Job{RunID: j.RunID, WorkflowID: j.WorkflowID, Params: run.Params{BudgetUSD: j.Settings.BudgetUSD, MaxCalls: j.Settings.MaxCalls, Price: j.Settings.Price, PriceOut: j.Settings.PriceOut}}
+	return Job{RunID: j.RunID, WorkflowID: j.WorkflowID, Params: run.Params{BudgetUSD: j.Settings.BudgetUSD, MaxCalls: j.Settings.MaxCalls, Price: j.Settings.Price, PriceOut: j.Settings.PriceOut, Record: j.Settings.Record, Replay: j.Settings.Replay}}
 }
 
 // OpenResearchIn starts a run.

@@ -32,7 +32,7 @@ type SurveyJob struct {
 
 func (j SurveyJob) job() Job {
 	p := j.Params
-	return Job{RunID: j.RunID, WorkflowID: j.WorkflowID, Params: run.Params{BudgetUSD: p.BudgetUSD, MaxCalls: p.MaxCalls, Price: p.Price, PriceOut: p.PriceOut}}
+	return Job{RunID: j.RunID, WorkflowID: j.WorkflowID, Params: run.Params{BudgetUSD: p.BudgetUSD, MaxCalls: p.MaxCalls, Price: p.Price, PriceOut: p.PriceOut, Record: p.Record, Replay: p.Replay}}
 }
 
 // OutlineSurveyIn starts a survey.
@@ -81,7 +81,7 @@ func (a *Activities) OutlineSurvey(ctx context.Context, in OutlineSurveyIn) (Out
 	if err := errors.Join(a.shelf.SyncPages(ctx, d, w.Slug), d.Close()); err != nil {
 		return OutlineSurveyOut{}, err
 	}
-	if _, err := a.provider(run.ResearchParams{Provider: p.Provider, Price: p.Price}, cfg); err != nil {
+	if _, err := a.provider(run.ResearchParams{Provider: p.Provider, Price: p.Price, Replay: p.Replay}, cfg); err != nil {
 		return OutlineSurveyOut{}, err
 	}
 	if err := a.o.Store.BeginResearch(ctx, in.Job.RunID, w.Slug, in.Job.WorkflowID, "survey", p, in.StartedAt); err != nil {
@@ -206,6 +206,9 @@ func (a *Activities) section(ctx context.Context, in WriteSectionIn) (wiki.Surve
 		job: in.Job.job(), ref: ref, stage: "survey", site: in.Page, private: in.Job.Params.Private,
 		req: model.Request{Ref: ref, Stage: "survey", MaxTokens: surveyTokens, Messages: research.SurveyMessages(p.Title, statements)},
 	})
+	if errors.Is(err, model.ErrNotRecorded) {
+		return sec, 0, InputError("%w", err)
+	}
 	if err != nil {
 		if me, ok := model.AsError(err); ok && (!me.Retryable() || !attemptsLeft(ctx)) {
 			return sec, 0, nil // the claims as they stand say the same, less smoothly

@@ -17,6 +17,12 @@ type Sources interface {
 	Names() []string
 }
 
+// SourceRecorders writes down what sources say and answers from what was written; without it a run can not be recorded.
+type SourceRecorders interface {
+	RecordSource(dir, name string, q source.Query, docs []source.Document, failed error) error
+	ReplaySource(dir, name string, q source.Query) ([]source.Document, error)
+}
+
 // Embedders is the port to embedding models.
 type Embedders interface {
 	Embedder(ref model.Ref) (model.Embedder, error)

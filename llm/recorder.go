@@ -113,11 +113,11 @@ func (r *Replayer) Complete(_ context.Context, req model.Request) (model.Reply, 
 		}
 		switch {
 		case err != nil || x.Reply == nil && x.Error == nil:
-			return model.Reply{}, &model.Error{Kind: model.BadRequest, Provider: req.Ref.Provider, NotSent: true, Err: fmt.Errorf("the recording %s.%03d.json can not be read", name, n)}
+			return model.Reply{}, &model.Error{Kind: model.BadRequest, Provider: req.Ref.Provider, NotSent: true, Err: fmt.Errorf("%w that can be read: %s.%03d.json is damaged", model.ErrNotRecorded, name, n)}
 		case x.Error != nil:
 			return model.Reply{}, &model.Error{Kind: x.Error.Kind, Provider: req.Ref.Provider, Status: x.Error.Status, NotSent: x.Error.NotSent, Err: errors.New(x.Error.Text)}
 		}
 		return *x.Reply, nil
 	}
-	return model.Reply{}, &model.Error{Kind: model.NotFound, Provider: req.Ref.Provider, NotSent: true, Err: fmt.Errorf("the recording holds no answer to this %s call: it was made with another skill, other learnings or other parameters", req.Stage)}
+	return model.Reply{}, &model.Error{Kind: model.NotFound, Provider: req.Ref.Provider, NotSent: true, Err: fmt.Errorf("%w to this %s call: it was made of other texts or with other parameters", model.ErrNotRecorded, req.Stage)}
 }

@@ -67,7 +67,10 @@ type Schema struct {
 	JSON json.RawMessage
 }
 
-// Task is one of the tasks below.
+// RankTask asks to order answers by their labels, the best one first.
+type RankTask struct{ Labels []string }
+
+// Task is one of the tasks below, or a *RankTask.
 type Task interface{ task() }
 
 // Trajectory is one train item as the reflecting model sees it.
@@ -131,8 +134,8 @@ type UpdatePair struct {
 	Before, After                  float64
 }
 
-// RankTask asks for the order in which edits are worth trying: one-based numbers, best first.
-type RankTask struct {
+// RankEditsTask asks for the order in which edits are worth trying: one-based numbers, best first.
+type RankEditsTask struct {
 	Body  string
 	Edits []string
 }
@@ -143,13 +146,14 @@ type RewriteTask struct {
 	Trajectories []Trajectory
 }
 
-func (*ReflectTask) task() {}
-func (*JudgeTask) task()   {}
-func (*RolloutTask) task() {}
-func (*PairTask) task()    {}
-func (*UpdateTask) task()  {}
-func (*RankTask) task()    {}
-func (*RewriteTask) task() {}
+func (*ReflectTask) task()   {}
+func (*JudgeTask) task()     {}
+func (*RolloutTask) task()   {}
+func (*PairTask) task()      {}
+func (*UpdateTask) task()    {}
+func (*RankTask) task()      {}
+func (*RankEditsTask) task() {}
+func (*RewriteTask) task()   {}
 
 // Usage is what the provider says a call took, in tokens.
 type Usage struct {
@@ -223,6 +227,9 @@ const (
 	Malformed    Kind = "malformed"  // the reply is not what the wire format says
 	Refused      Kind = "refused"    // the model or its filter declined
 )
+
+// ErrNotRecorded is in the chain of an *Error where a recording is to answer and holds nothing that can be read for the call.
+var ErrNotRecorded = errors.New("the recording holds no answer")
 
 // Error is a failed call.
 type Error struct {

@@ -24,7 +24,7 @@ func Labels(n int) []string {
 	return out
 }
 
-// Shuffle is the order in which a ranker sees n answers: it depends on the run and the ranker only, so that no answer is
+// Shuffle is the order in which a ranker sees n answers: it depends on the question and the ranker only, so that no answer is
 // first for everybody and a repeated call is the same call.
 func Shuffle(n int, parts ...string) []int {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))

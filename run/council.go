@@ -11,6 +11,8 @@ type CouncilParams struct {
 	Price     *float64 `json:"price_in,omitempty"`
 	PriceOut  *float64 `json:"price_out,omitempty"`
 	Private   bool     `json:"private"`
+	Record    string   `json:"record,omitempty"` // folder to write model calls down in
+	Replay    string   `json:"replay,omitempty"` // folder to answer model calls from
 }
 
 // Member is what one member of a council did.
@@ -47,6 +49,8 @@ type SurveyParams struct {
 	Price     *float64 `json:"price_in,omitempty"`
 	PriceOut  *float64 `json:"price_out,omitempty"`
 	Private   bool     `json:"private"`
+	Record    string   `json:"record,omitempty"` // folder to write model calls down in
+	Replay    string   `json:"replay,omitempty"` // folder to answer model calls from
 }
 
 // SurveyResult is what `starter wiki survey --json` ends with.

@@ -15,6 +15,8 @@ type ResearchParams struct {
 	MaxCalls  int      `json:"max_calls,omitempty"`
 	Timeout   int      `json:"timeout_s,omitempty"` // seconds of wall clock, 0 is none
 	Tick      bool     `json:"tick,omitempty"`      // started by a schedule
+	Record    string   `json:"record,omitempty"`    // folder to write what models and sources answer down in
+	Replay    string   `json:"replay,omitempty"`    // folder to answer in their place from
 }
 
 // ResearchResult is what `starter wiki research --json` ends with.
@@ -69,4 +71,6 @@ type ResearchSettings struct {
 	PriceOut   *float64 `json:"price_out,omitempty"`
 	Embedding  string   `json:"embedding"`
 	StaleAfter int      `json:"stale_after_s"`
+	Record     string   `json:"record,omitempty"`
+	Replay     string   `json:"replay,omitempty"`
 }

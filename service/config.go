@@ -66,10 +66,28 @@ func newSources(dir home.Dir, getenv func(string) string, now func() time.Time) 
 }
 
 // sources satisfies the activities' port.
-type sources struct{ set *fetch.Set }
+type sources struct {
+	set    *fetch.Set
+	tapes  *fetch.Replayers
+	unsent func(name string, q source.Query) // shows what would be asked for elsewhere; nil asks
+}
 
 func (s sources) Fetcher(name string, private bool) (source.Fetcher, error) {
-	return s.set.Fetcher(name, private)
+	f, err := s.set.Fetcher(name, private)
+	if err != nil || s.unsent == nil {
+		return f, err
+	}
+	return fetch.Shown{Fetcher: f, Show: s.unsent}, nil
+}
+
+// RecordSource writes down what a source said.
+func (s sources) RecordSource(dir, name string, q source.Query, docs []source.Document, failed error) error {
+	return fetch.Record(dir, name, q, docs, failed)
+}
+
+// ReplaySource answers from what was written down.
+func (s sources) ReplaySource(dir, name string, q source.Query) ([]source.Document, error) {
+	return s.tapes.Answer(dir, name, q)
 }
 
 func (s sources) Names() []string { return fetch.Names() }

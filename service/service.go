@@ -28,6 +28,7 @@ import (
 	"whetstone/llm"
 	"whetstone/model"
 	"whetstone/run"
+	"whetstone/source"
 	"whetstone/spool"
 	"whetstone/store"
 )
@@ -42,6 +43,8 @@ type Options struct {
 	Now        func() time.Time
 	// Show has what would be sent to a provider shown and not sent; the offline model answers.
 	Show func(model.Request)
+	// ShowSource has what a source elsewhere would be asked shown, and not asked.
+	ShowSource func(name string, q source.Query)
 }
 
 // Service is an open home.
@@ -106,6 +109,7 @@ func Open(ctx context.Context, o Options) (*Service, error) {
 		s.private, err = NewModels(dir, o.Getenv, &http.Client{Transport: fetch.LoopbackTransport()})
 	}
 	if err == nil {
+		s.private.show = o.Show
 		s.Sources, err = newSources(dir, o.Getenv, o.Now)
 	}
 	if err != nil {
@@ -176,7 +180,7 @@ func (s *Service) newActivities() (*activities.Activities, error) {
 	}
 	return activities.New(activities.Options{
 		Store: s.Store, Models: s.Models, KillFile: s.Home.KillFile(), CallTimeout: timeout, Now: s.o.Now,
-		Sources: sources{s.Sources}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models,
+		Sources: sources{s.Sources, &fetch.Replayers{}, s.o.ShowSource}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models,
 	})
 }
 
@@ -352,7 +356,12 @@ func (m *Models) Client(ref model.Ref) (model.Client, error) {
 }
 
 // Embedder makes the client for an embedding model.
-func (m *Models) Embedder(ref model.Ref) (model.Embedder, error) { return m.registry.Embedder(ref) }
+func (m *Models) Embedder(ref model.Ref) (model.Embedder, error) {
+	if m.show != nil {
+		return nil, errors.New("no vectors are made where prompts are only shown")
+	}
+	return m.registry.Embedder(ref)
+}
 
 // Local reports whether a model runs on this machine.
 func (m *Models) Local(ref model.Ref) bool { return m.registry.Local(ref) }

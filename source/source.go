@@ -96,6 +96,9 @@ func (e *Error) Retryable() bool {
 	return false
 }
 
+// ErrNotRecorded is returned where a recording is to answer and holds nothing that can be read for the question.
+var ErrNotRecorded = errors.New("the recording holds no answer")
+
 // AsError finds the *Error in err's chain.
 func AsError(err error) (*Error, bool) {
 	var e *Error

@@ -66,6 +66,12 @@ func (s *Store) UpdateWiki(ctx context.Context, w claim.Wiki) error {
 	return wrap(err, "update wiki %s", w.Slug)
 }
 
+// MoveWiki tells that a wiki's folder lies elsewhere now.
+func (s *Store) MoveWiki(ctx context.Context, slug, root string) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE wikis SET root = ? WHERE slug = ?`, root, slug)
+	return wrap(err, "move wiki %s", slug)
+}
+
 // Wiki returns a wiki by its slug. ErrNotFound if there is none.
 func (s *Store) Wiki(ctx context.Context, slug string) (claim.Wiki, error) {
 	w, err := scanWiki(s.read.QueryRowContext(ctx, `SELECT `+wikiColumns+` FROM wikis WHERE slug = ?`, slug))

@@ -80,6 +80,8 @@ func (a *app) wikiCouncilCmd() *cobra.Command {
 	var chair, price string
 	var budget float64
 	var calls int
+	var watch bool
+	var t tapes
 	cmd := &cobra.Command{
 		Use: "council WIKI QUESTION", Short: "Ask several models one question: answers, a ranking without names, a synthesis", Args: cobra.MinimumNArgs(2),
 		Long:    "Each model answers by itself, with what the wiki states as evidence; then each ranks the answers without knowing whose they are; the ranks are counted (Borda), and the chair\nwrites what the answers support together. A model that fails is told in the transcript and ranked nowhere. The transcript is a page of the wiki.",
@@ -96,6 +98,9 @@ func (a *app) wikiCouncilCmd() *cobra.Command {
 			return a.onWiki(ctx, args[0], func(s *service.Service, w openWiki) error {
 				p := run.CouncilParams{Wiki: w.Slug, BudgetUSD: budget, MaxCalls: calls, Private: w.Private}
 				var err error
+				if p.Record, p.Replay, err = t.folders(); err != nil {
+					return err
+				}
 				if p.Members, p.Chair, err = members(s, w, models, chair); err != nil {
 					return err
 				}
@@ -106,6 +111,9 @@ func (a *app) wikiCouncilCmd() *cobra.Command {
 					}
 					p.Price, p.PriceOut = &in, &out
 				}
+				if t.show {
+					return a.showCouncilPrompts(ctx, s, w, p, question)
+				}
 				if err := s.KeepHome(w.Private); err != nil {
 					return err
 				}
@@ -113,7 +121,7 @@ func (a *app) wikiCouncilCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(a.council(cmd, s, c, p, question), c.Close())
+				return errors.Join(a.council(cmd, c, p, question, watch), c.Close())
 			})
 		},
 	}
@@ -123,6 +131,8 @@ func (a *app) wikiCouncilCmd() *cobra.Command {
 	f.Float64Var(&budget, "budget-usd", 0.50, "dollars it may spend; it never spends more")
 	f.IntVar(&calls, "max-calls", 0, "model calls it may make (0: no limit)")
 	f.StringVar(&price, "price", "", "IN,OUT: dollars for a million tokens, for models that are not in the price table")
+	t.flags(f)
+	f.BoolVar(&watch, "watch", false, "tell what it waits for also where standard error is no terminal")
 	return cmd
 }
 
@@ -166,7 +176,7 @@ func members(s *service.Service, w openWiki, models []string, chair string) ([]s
 	return out, chair, nil
 }
 
-func (a *app) council(cmd *cobra.Command, _ *service.Service, c *service.Connection, p run.CouncilParams, question string) error {
+func (a *app) council(cmd *cobra.Command, c *service.Connection, p run.CouncilParams, question string, watch bool) error {
 	ctx := cmd.Context()
 	stop, err := c.StartWorker()
 	if err != nil {
@@ -179,9 +189,11 @@ func (a *app) council(cmd *cobra.Command, _ *service.Service, c *service.Connect
 	}
 	url := c.RunURL(r.WorkflowID, r.RunID)
 	a.noteRun(r, url, "a council about this question is open: going on with it")
+	done := a.watchWaits(ctx, watch)
 	waitCtx, cancel := c.WithDisk(ctx)
 	out, err := r.WaitCouncil(waitCtx)
 	cancel()
+	done()
 	if err != nil {
 		return a.waitError(ctx, c, err)
 	}
@@ -218,6 +230,8 @@ func (a *app) wikiSurveyCmd() *cobra.Command {
 	var topic, provider, modelName, price string
 	var budget float64
 	var calls int
+	var watch bool
+	var t tapes
 	cmd := &cobra.Command{
 		Use: "survey WIKI", Short: "Write a literature survey of a wiki, whose every citation is one of its sources", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -228,24 +242,22 @@ func (a *app) wikiSurveyCmd() *cobra.Command {
 			return a.onWiki(ctx, args[0], func(s *service.Service, w openWiki) error {
 				p := run.SurveyParams{Wiki: w.Slug, BudgetUSD: budget, MaxCalls: calls, Private: w.Private}
 				var err error
+				if p.Record, p.Replay, err = t.folders(); err != nil {
+					return err
+				}
 				if p.Provider, err = modelRef(s.Models, provider, modelName); err != nil {
 					return err
 				}
-				if p.Provider == "" {
-					p.Provider = w.cfg.Model
-				}
-				if p.Provider == "" {
-					p.Provider = model.Offline
-					if !w.Private {
-						p.Provider = s.Models.Default().String()
-					}
-				}
+				p.Provider = chosen(s, w, p.Provider)
 				if price != "" {
 					in, out, err := parsePrice(price)
 					if err != nil {
 						return err
 					}
 					p.Price, p.PriceOut = &in, &out
+				}
+				if t.show {
+					return a.showSurveyPrompts(ctx, s, w, p, strings.TrimSpace(topic))
 				}
 				if err := s.KeepHome(w.Private); err != nil {
 					return err
@@ -254,7 +266,7 @@ func (a *app) wikiSurveyCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return errors.Join(a.survey(cmd, c, p, strings.TrimSpace(topic)), c.Close())
+				return errors.Join(a.survey(cmd, c, p, strings.TrimSpace(topic), watch), c.Close())
 			})
 		},
 	}
@@ -265,10 +277,12 @@ func (a *app) wikiSurveyCmd() *cobra.Command {
 	f.Float64Var(&budget, "budget-usd", 0.50, "dollars it may spend; it never spends more")
 	f.IntVar(&calls, "max-calls", 0, "model calls it may make (0: no limit)")
 	f.StringVar(&price, "price", "", "IN,OUT: dollars for a million tokens, for a model that is not in the price table")
+	t.flags(f)
+	f.BoolVar(&watch, "watch", false, "tell what it waits for also where standard error is no terminal")
 	return cmd
 }
 
-func (a *app) survey(cmd *cobra.Command, c *service.Connection, p run.SurveyParams, topic string) error {
+func (a *app) survey(cmd *cobra.Command, c *service.Connection, p run.SurveyParams, topic string, watch bool) error {
 	ctx := cmd.Context()
 	stop, err := c.StartWorker()
 	if err != nil {
@@ -281,9 +295,11 @@ func (a *app) survey(cmd *cobra.Command, c *service.Connection, p run.SurveyPara
 	}
 	url := c.RunURL(r.WorkflowID, r.RunID)
 	a.noteRun(r, url, "a survey of this topic is open: going on with it")
+	done := a.watchWaits(ctx, watch)
 	waitCtx, cancel := c.WithDisk(ctx)
 	out, err := r.WaitSurvey(waitCtx)
 	cancel()
+	done()
 	if err != nil {
 		return a.waitError(ctx, c, err)
 	}

@@ -26,6 +26,7 @@ func (a *app) wikiResearchCmd() *cobra.Command {
 	var provider, modelName, price string
 	var timeout time.Duration
 	var watch, detach bool
+	var t tapes
 	cmd := &cobra.Command{
 		Use: "research WIKI", Short: "Grow a wiki: look into its seeds, breadth first, until something halts it", Args: cobra.ExactArgs(1),
 		Long: "Takes the shallowest oldest seeds, asks the sources, writes claims with the words they rest on, and queues what they raise. What is not given here comes from wiki.config.md.\n" +
@@ -78,7 +79,11 @@ func (a *app) wikiResearchCmd() *cobra.Command {
 					return usage("--fetchers holds an empty name")
 				}
 			}
-			return a.research(cmd.Context(), p, provider, modelName, watch, detach)
+			var err error
+			if p.Record, p.Replay, err = t.folders(); err != nil {
+				return err
+			}
+			return a.research(cmd.Context(), p, provider, modelName, t.show, watch, detach)
 		},
 	}
 	f := cmd.Flags()
@@ -93,6 +98,7 @@ func (a *app) wikiResearchCmd() *cobra.Command {
 	f.StringVar(&price, "price", "", "IN,OUT: dollars for a million tokens, for a model that is not in the price table")
 	f.IntVar(&p.MaxCalls, "max-calls", 0, "paid calls the run may make (0: no limit)")
 	f.DurationVar(&timeout, "timeout", 0, "wall clock after which the run ends with what it has (0: none)")
+	t.flags(f)
 	f.BoolVar(&watch, "watch", false, "show progress also where standard error is no terminal")
 	f.BoolVar(&detach, "detach", false, "start the run and return; needs a running worker")
 	return cmd
@@ -110,11 +116,14 @@ func modelRef(m *service.Models, provider, name string) (string, error) {
 	return ref.String(), nil
 }
 
-func (a *app) research(ctx context.Context, p run.ResearchParams, provider, modelName string, watch, detach bool) error {
+func (a *app) research(ctx context.Context, p run.ResearchParams, provider, modelName string, show, watch, detach bool) error {
 	return a.onWiki(ctx, p.Wiki, func(s *service.Service, w openWiki) error {
 		var err error
 		if p.Provider, err = modelRef(s.Models, provider, modelName); err != nil {
 			return err
+		}
+		if show {
+			return a.showResearchPrompts(ctx, s, w, p)
 		}
 		if err := s.KeepHome(w.Private); err != nil {
 			return err

@@ -3,10 +3,14 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"whetstone/internal/fakeopenai"
 )
 
 func TestMain(m *testing.M) {
@@ -31,12 +35,52 @@ func TestScripts(t *testing.T) {
 			e.Setenv("WHETSTONE_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("EXAMPLES", examples)
+			e.Values["fake"] = &scriptFake{t: t}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exitcode": exitCode,
+			"fake":     startFake,
+			"asked":    asked,
 		},
 	})
+}
+
+// scriptFake is a script's own model server.
+type scriptFake struct {
+	t      *testing.T
+	server *fakeopenai.Server
+}
+
+// startFake starts a model server that speaks OpenAI's protocol, and points the environment to it: fake [FAULT...]. The n-th call
+// fails with the n-th fault; "ok" is none.
+func startFake(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: fake [fault...]")
+	}
+	f, _ := ts.Value("fake").(*scriptFake)
+	f.server = fakeopenai.Start(f.t, 3*time.Second, func(n int, _ string) fakeopenai.Fault {
+		if n >= len(args) || args[n] == "ok" {
+			return fakeopenai.None
+		}
+		return fakeopenai.Fault(args[n])
+	})
+	ts.Setenv("OPENAI_API_KEY", "sk-test-key-that-must-not-leak")
+	ts.Setenv("OPENAI_BASE_URL", f.server.URL)
+}
+
+// asked checks how many calls the model server had: asked N, or asked +N for at least N.
+func asked(ts *testscript.TestScript, neg bool, args []string) {
+	f, _ := ts.Value("fake").(*scriptFake)
+	if neg || len(args) != 1 || f.server == nil {
+		ts.Fatalf("usage: asked N or asked +N, after fake")
+	}
+	least, isLeast := strings.CutPrefix(args[0], "+")
+	want, err := strconv.Atoi(least)
+	ts.Check(err)
+	if n := len(f.server.Calls()); n != want && (!isLeast || n < want) {
+		ts.Fatalf("the model was asked %d time(s), want %s", n, args[0])
+	}
 }
 
 // exitCode runs a program and checks its exit code: exitcode N PROGRAM ARGS.

@@ -1,4 +1,4 @@
-// Package fakeopenai is a local stand-in for an OpenAI-compatible server, over real HTTP, for tests. It answers the two
+// Package fakeopenai is a local stand-in for an OpenAI-compatible server, over real HTTP, for tests. It answers the
 // prompts Whetstone sends by rule, counts what it is asked, and fails on demand as real servers do. The wire format
 // follows the chat completions reference as of 2026-11: choices[].message.content, finish_reason, usage, errors as
 // {"error": {message, type, code}} with Retry-After.
@@ -193,6 +193,9 @@ var (
 
 // Answer is what a sensible model would say to one of Whetstone's prompts.
 func Answer(prompt string) string {
+	if text, ok := wikiAnswer(prompt); ok {
+		return text
+	}
 	file := ""
 	if m := fileRE.FindStringSubmatch(prompt); m != nil {
 		file = m[1]

@@ -79,7 +79,7 @@ type Trajectory struct {
 	Category string
 	Prompt   string
 	Expected string
-	Support  int // how many learnings stand behind it
+	Support  int // how many learnings stand behind it; no model is told
 }
 
 // ReflectTask asks for patches to Body that would make the trajectories come out as expected.

@@ -17,17 +17,22 @@ func TestReflectPromptIsTheGoldenOne(t *testing.T) {
 		Train:      []model.Trajectory{{ID: "i_1", Category: "testing", Prompt: "slept\nin a test", Expected: "Wait on a channel."}},
 		Rejections: []Rejection{{Reason: "no held-out item improves", Patches: []Patch{{Op: Add, Anchor: "- One.", Payload: "- Two."}}}},
 	})
+	golden(t, "testdata/reflect_prompt.golden", ms)
+}
+
+// golden compares a prompt with the file that holds it.
+func golden(t *testing.T, file string, ms []model.Message) {
+	t.Helper()
 	var b strings.Builder
 	for _, m := range ms {
 		b.WriteString("[" + m.Role + "]\n" + m.Content + "\n")
 	}
-	const golden = "testdata/reflect_prompt.golden"
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(b.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,10 @@ type Refused struct {
 }
 
 // Aggregate resolves the proposals of all minibatches against one body. Equal edits add up their support and the items
-// they answer to. Of edits whose ranges overlap, the one with the highest support stays, ties by key; of two insertions
-// of the same text at different places likewise. What a body line says already is not added again. The result is sorted
-// by support, then by key, and does not depend on the order of proposals.
+// they answer to. Of edits that conflict, the one with the highest support stays, ties by key: edits whose ranges overlap,
+// an insertion of lines that another edit inserts as well (the same text elsewhere, or the same and more), and edits of which
+// one asks for what the other forbids. What a body line says already is not added again. The result is sorted by support,
+// then by key, and does not depend on the order of proposals.
 func Aggregate(d *Doc, proposals []Patch) (edits []Edit, refused []Refused) {
 	byKey := map[string]*Edit{}
 	have := map[string]bool{}
@@ -49,23 +50,67 @@ func Aggregate(d *Doc, proposals []Patch) (edits []Edit, refused []Refused) {
 		all = append(all, *e)
 	}
 	SortEdits(all)
-	texts := map[string]bool{}
+	var taken []insertion
 	for _, e := range all {
-		text := CanonicalPayload(e.Text)
-		if e.Op == Add && texts[text] {
-			refused = append(refused, Refused{e.Patch, Conflict, "the same text is added elsewhere with more support"})
+		n := insertion{e, e.newLines(d.Body), e.statements(d.Body)}
+		detail := ""
+		for _, k := range taken {
+			if detail = n.conflict(k); detail != "" {
+				break
+			}
+		}
+		if detail != "" {
+			refused = append(refused, Refused{e.Patch, Conflict, detail})
 			continue
 		}
-		if i := slices.IndexFunc(edits, func(k Edit) bool { return overlap(k, e) }); i >= 0 {
-			refused = append(refused, Refused{e.Patch, Conflict, "it overlaps an edit with more support"})
-			continue
-		}
-		if e.Op == Add {
-			texts[text] = true
-		}
+		taken = append(taken, n)
 		edits = append(edits, e)
 	}
 	return edits, refused
+}
+
+// insertion is an edit with what it brings into the body.
+type insertion struct {
+	Edit
+	lines map[string]bool
+	said  []said
+}
+
+// conflict says why two edits can not both be taken, "" if they can.
+func (n insertion) conflict(k insertion) string {
+	switch {
+	case (n.Op == Add || k.Op == Add) && (subset(n.lines, k.lines) || subset(k.lines, n.lines)):
+		return "the same text, or more or less of it, is inserted by an edit with more support"
+	case overlap(k.Edit, n.Edit):
+		return "it overlaps an edit with more support"
+	case contradicts(k.said, n.said):
+		return "it says the opposite of an edit with more support"
+	}
+	return ""
+}
+
+// newLines are the lines of the edit's text that the replaced text does not have, in canonical form.
+func (e Edit) newLines(body string) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range mdblock.SplitLines(e.Text) {
+		if t := CanonicalPayload(l.Text); t != "" {
+			out[t] = true
+		}
+	}
+	for _, l := range mdblock.SplitLines(body[e.Start:e.End]) {
+		delete(out, CanonicalPayload(l.Text))
+	}
+	return out
+}
+
+// subset reports whether all of a, at least one, is in b.
+func subset(a, b map[string]bool) bool {
+	for t := range a {
+		if !b[t] {
+			return false
+		}
+	}
+	return len(a) > 0
 }
 
 // SortEdits orders edits by support, highest first, then by key.

@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"whetstone/model"
 )
 
-// Budget bounds the layers of a reflecting prompt, in bytes. A layer of 0 has the default: as in DefaultBudget.
+// Budget bounds the layers of a reflecting prompt, in bytes. A layer of 0 has the bound of DefaultBudget.
 type Budget struct {
 	Skill        int // the file; what does not fit is cut at a line and can be no anchor
 	Trajectories int
@@ -17,19 +18,13 @@ type Budget struct {
 }
 
 // DefaultBudget bounds all but the file, which is whole.
-var DefaultBudget = Budget{Trajectories: trajectoryBytes, Rejections: rejectionBytes, Advice: adviceBytes}
+func DefaultBudget() Budget {
+	return Budget{Trajectories: trajectoryBytes, Rejections: rejectionBytes, Advice: adviceBytes}
+}
 
 func (b Budget) withDefaults() Budget {
-	or := func(n, otherwise int) int {
-		if n > 0 {
-			return n
-		}
-		return otherwise
-	}
-	return Budget{
-		Skill: or(b.Skill, DefaultBudget.Skill), Trajectories: or(b.Trajectories, DefaultBudget.Trajectories),
-		Rejections: or(b.Rejections, DefaultBudget.Rejections), Advice: or(b.Advice, DefaultBudget.Advice),
-	}
+	d := DefaultBudget()
+	return Budget{Skill: cmp.Or(b.Skill, d.Skill), Trajectories: cmp.Or(b.Trajectories, d.Trajectories), Rejections: cmp.Or(b.Rejections, d.Rejections), Advice: cmp.Or(b.Advice, d.Advice)}
 }
 
 // clipSkill cuts the file at a line and says so.

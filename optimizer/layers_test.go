@@ -74,7 +74,7 @@ func TestBudgetBoundsEachLayer(t *testing.T) {
 	in := shrinkable()
 	in.Skill, in.Advice = strings.Repeat("rule\n", 100), strings.Repeat("advice\n", 100)
 	whole := ReflectMessages(in)[1].Content
-	in.Budget = DefaultBudget
+	in.Budget = DefaultBudget()
 	if ReflectMessages(in)[1].Content != whole {
 		t.Error("the default budget is not the one of no budget")
 	}

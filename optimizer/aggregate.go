@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -38,8 +39,12 @@ func Aggregate(d *Doc, proposals []Patch) (edits []Edit, refused []Refused) {
 			continue
 		}
 		if same, ok := byKey[e.Key]; ok {
-			same.Support++
-			same.Patch.Items = mergeItems(same.Patch.Items, p.Items)
+			e.Support, e.Patch.Items = same.Support+1, mergeItems(same.Patch.Items, p.Items)
+			if e.before(*same) {
+				byKey[e.Key] = &e
+			} else {
+				same.Support, same.Patch.Items = e.Support, e.Patch.Items
+			}
 			continue
 		}
 		e.Patch.Items = mergeItems(nil, p.Items)
@@ -111,6 +116,15 @@ func subset(a, b map[string]bool) bool {
 		}
 	}
 	return len(a) > 0
+}
+
+// before decides which of several edits under one key stands for them: their texts can differ in white space and Unicode form,
+// their anchors in anything.
+func (e Edit) before(o Edit) bool {
+	return cmp.Or(
+		cmp.Compare(e.Start, o.Start), cmp.Compare(e.End, o.End), strings.Compare(e.Text, o.Text),
+		strings.Compare(e.Patch.Anchor, o.Patch.Anchor), strings.Compare(e.Patch.Payload, o.Patch.Payload),
+	) < 0
 }
 
 // SortEdits orders edits by support, highest first, then by key.

@@ -87,6 +87,39 @@ func TestAggregateAndApplyDoNotDependOnTheOrderOfProposals(t *testing.T) {
 	}
 }
 
+// Proposals that differ in what is folded for comparison count as one. Which spelling is written is then nobody's last word.
+func TestAggregateWritesOneOfEqualProposalsInAnyOrder(t *testing.T) {
+	ps := []Patch{{Op: Add, Payload: "- caf\u00e9"}, {Op: Add, Payload: "- cafe\u0301"}, {Op: Add, Anchor: "Text.", Payload: "-  caf\u00e9"}}
+	var want string
+	for range 3 {
+		edits, refused := Aggregate(NewDoc(doc), ps)
+		if len(edits) != 1 || edits[0].Support != 3 || len(refused) != 0 {
+			t.Fatalf("edits %+v, refused %+v", edits, refused)
+		}
+		if want == "" {
+			want = edits[0].Text
+		}
+		if edits[0].Text != want {
+			t.Errorf("wrote %q and %q", want, edits[0].Text)
+		}
+		ps = append(ps[1:], ps[0])
+	}
+}
+
+// Bundles of odd edits to odd texts, as in FuzzApply: in any order the same, and around them nothing changes.
+func TestBundleInvariants(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	for range 4000 {
+		body := oddText(rng)
+		var ps []Patch
+		for range 1 + rng.IntN(5) {
+			at := rng.IntN(len(body) + 1)
+			ps = append(ps, Patch{Op: []Op{Add, Delete, Replace}[rng.IntN(3)], Anchor: body[at:min(at+rng.IntN(20), len(body))], Payload: oddLines[rng.IntN(len(oddLines))]})
+		}
+		checkBundle(t, NewDoc(body), ps)
+	}
+}
+
 func TestSelectHoldsItsLimits(t *testing.T) {
 	d := NewDoc(doc)
 	edits, _ := Aggregate(d, []Patch{

@@ -21,7 +21,7 @@ import (
 var floors = map[string]int{
 	"skill": 0, "learning": 0, "model": 0, "run": 0, "home": 0, "project": 0, "source": 0, "claim": 0,
 	"validation": 1, "optimizer": 1, "hook": 1, "report": 1, "spool": 1, "session": 1, "review": 1, "wiki": 1, "research": 1,
-	"activities": 2, "install": 2, "store": 2, "llm": 2, "fetch": 2,
+	"activities": 2, "install": 2, "store": 2, "llm": 2, "fetch": 2, "sandbox": 2,
 	"workflows": 3,
 	"devserver": 4,
 	"service":   5,
@@ -140,6 +140,28 @@ func TestWorkflowsImportNothingThatIsNotDeterministic(t *testing.T) {
 				t.Errorf("%s imports %s", p.ImportPath, imp)
 			}
 		}
+	}
+}
+
+// The sandbox is what stands between a person's command and the network: it must be readable by itself, in full.
+func TestSandboxImportsTheStandardLibraryOnly(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		t.Run(goos, func(t *testing.T) {
+			cmd := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, "./sandbox")
+			cmd.Dir, cmd.Env = root(t), append(os.Environ(), "GOOS="+goos)
+			out, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imp := range strings.Fields(string(out)) {
+				if strings.Contains(imp, ".") || strings.HasPrefix(imp, "whetstone/") {
+					t.Errorf("sandbox imports %s", imp)
+				}
+			}
+			if !strings.Contains(string(out), "os/exec") {
+				t.Error("it does not import os/exec: the test looks in the wrong place")
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
-// Package validation turns learnings into items, deals them to train, selection and test, and decides from verdicts
-// whether a candidate is better than its parent. It is pure: no clock, no randomness but a seed's, no input or output.
-// A verdict may be missing, a score may not exist; neither is ever taken for a zero.
+// Package validation turns learnings and items files into items, deals them to train, selection and test, checks those
+// that need no model, and decides from verdicts whether a candidate is better than its parent. It is pure: no clock, no
+// randomness but a seed's, no input but a reader it is given, no output. A verdict may be missing, a score may not exist;
+// neither is ever taken for a zero.
 package validation
 
 import (

@@ -154,7 +154,8 @@ func TestReadItemsHasLimits(t *testing.T) {
 func TestReadItemsRefusesWhatNestsWithoutEnd(t *testing.T) {
 	for _, unit := range []string{"[", "{", "- ", "? ", "a: ", "!a ", "&a ", "!a\n", "&a\n", "- [", "{a: ", "'", "\"", "*a ", "|\n", "[{\n", "? - ", "<<: ", "--- "} {
 		t.Run(unit, func(t *testing.T) {
-			text := strings.Repeat(unit, 200_000)
+			t.Parallel()
+			text := strings.Repeat(unit, 100_000)
 			began := time.Now()
 			items, problems := readText(t, text)
 			if len(items) != 0 || len(problems) == 0 {

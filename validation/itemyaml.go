@@ -52,7 +52,8 @@ func (f *itemFile) syntax(err error, skipped int) {
 		f.problem(f.clamp(place{deep.at.line + skipped, deep.at.col}), "", "%s", deep.text)
 		return
 	}
-	at, text := place{1 + skipped, 1}, ""
+	at := place{1 + skipped, 1}
+	var text string
 	var y yaml.Error
 	if errors.As(err, &y) {
 		text = y.GetMessage() // its Error prints the source around it, which takes minutes on a long line

@@ -238,7 +238,8 @@ func notesOn(excluded []validation.Excluded, train, selection, test []validation
 	for _, r := range []struct{ reason, text string }{
 		{validation.ReasonJunk, "%d learning(s) say too little to be tested and were left out"},
 		{validation.ReasonContradiction, "%d learning(s) contradict another one and were left out until one of each pair is rejected"},
-		{validation.ReasonBridge, "%d learning(s) resemble items of two sides and were left out"},
+		{validation.ReasonMoved, "%d item(s) of the file ask for another side than they were given at first; a side is given once, so they were left out"},
+		{validation.ReasonBridge, "%d learning(s) or item(s) resemble items of two sides and were left out"},
 	} {
 		if n := by[r.reason]; n > 0 {
 			notes = append(notes, fmt.Sprintf(r.text, n))

@@ -4,9 +4,15 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
+
+	"whetstone/internal/mdblock"
+	"whetstone/internal/words"
 
 	"whetstone/llm/rulepatch"
 	"whetstone/llm/statement"
@@ -18,13 +24,18 @@ import (
 // and free; what it measures is statement coverage, not agent behaviour.
 type OfflineClient struct{}
 
-// Complete answers a ReflectTask with patches and a JudgeTask with verdicts.
+// Complete answers a ReflectTask with patches, a JudgeTask and a PairTask with verdicts, and a RolloutTask with the passages of the
+// skill that speak of the situation.
 func (OfflineClient) Complete(_ context.Context, req model.Request) (model.Reply, error) {
 	switch t := req.Task.(type) {
 	case *model.ReflectTask:
 		return offlineReply(reflectOffline(t))
 	case *model.JudgeTask:
 		return offlineReply(judgeOffline(t))
+	case *model.RolloutTask:
+		return model.Reply{Text: rolloutOffline(t), Finish: "stop"}, nil
+	case *model.PairTask:
+		return offlineReply(pairOffline(t))
 	}
 	return model.Reply{}, &model.Error{Kind: model.BadRequest, Provider: model.Offline, Err: fmt.Errorf("the offline model does not know the task of a %s call", req.Stage)}
 }
@@ -58,8 +69,69 @@ func judgeOffline(t *model.JudgeTask) any {
 	out := make([]verdict, len(t.Items))
 	text := statement.Read(t.Body)
 	for i, it := range t.Items {
+		if t.Answers {
+			text = statement.Read(it.Answer)
+		}
 		v := text.Judge(it.Expected)
 		out[i] = verdict{it.ID, v.Stated, v.Why}
+	}
+	return map[string]any{"verdicts": out}
+}
+
+// mostPassages is how much of a skill an offline agent "remembers" for one situation.
+const mostPassages = 6
+
+// rolloutOffline is what an agent would have before it that looked up what the skill says about the situation: its paragraphs and
+// list items that share words with it, the closest first. It shows whether advice can be found, not what an agent would do.
+func rolloutOffline(t *model.RolloutTask) string {
+	asked := words.Content(t.Prompt)
+	type passage struct {
+		text   string
+		shared int
+		at     int
+	}
+	var found []passage
+	for i, l := range mdblock.Scan(t.Body) {
+		text := strings.TrimSpace(l.Text)
+		if text == "" {
+			continue
+		}
+		n := 0
+		for w := range words.Content(text) {
+			if asked[w] {
+				n++
+			}
+		}
+		if n > 0 {
+			found = append(found, passage{text, n, i})
+		}
+	}
+	slices.SortFunc(found, func(a, b passage) int { return cmp.Or(b.shared-a.shared, a.at-b.at) })
+	found = found[:min(len(found), mostPassages)]
+	slices.SortFunc(found, func(a, b passage) int { return a.at - b.at })
+	lines := make([]string, len(found))
+	for i, p := range found {
+		lines[i] = p.text
+	}
+	return strings.Join(lines, "\n")
+}
+
+func pairOffline(t *model.PairTask) any {
+	type verdict struct {
+		ID     string `json:"id"`
+		Better string `json:"better"`
+		Why    string `json:"why"`
+	}
+	out := make([]verdict, len(t.Items))
+	for i, it := range t.Items {
+		a, b := statement.Read(it.A).Judge(it.Expected), statement.Read(it.B).Judge(it.Expected)
+		out[i] = verdict{it.ID, "tie", "both or neither say it"}
+		switch {
+		case a.Stated && !b.Stated:
+			out[i] = verdict{it.ID, "A", a.Why}
+		case b.Stated && !a.Stated:
+			out[i] = verdict{it.ID, "B", b.Why}
+		}
 	}
 	return map[string]any{"verdicts": out}
 }

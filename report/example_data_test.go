@@ -54,7 +54,7 @@ func example(t testing.TB) Data {
 			{Step: 2, Op: "delete", Anchor: "- Prefer short tests.", Support: 1, State: "rejected", Reason: "the gain may be chance: p 0.2130 is above the 0.0042 this look may spend"},
 			{Step: 5, Op: "add", Anchor: "## Golden files", Payload: "Use `-update` to write them.", Support: 1, State: "rejected", Reason: "the gain may be chance: p 0.4000 is above the 0.0042 this look may spend"},
 			{Step: 2, Op: "replace", Anchor: "- Mock everything.", Payload: "- Prefer a fake that keeps the contract.", Support: 1, State: "refused", Reason: "anchor_missing"},
-			{Step: 3, Op: "add", Anchor: "withheld", Payload: "withheld", Support: 1, State: "refused", Reason: "anchor_missing: not in the body"},
+			{Step: 3, Op: "add", Anchor: Withheld, Payload: Withheld, Support: 1, State: "refused", Reason: "anchor_missing: not in the body"},
 			{Step: 3, Op: "delete", Anchor: "<!-- whetstone:keep -->", Support: 1, State: "refused", Reason: "protected"},
 			{Step: 4, Op: "add", Payload: "- Run tests in parallel.", Support: 1, State: "clipped", Reason: "clipped: 3 adds a step"},
 		},

@@ -180,7 +180,7 @@ func (s *Service) newActivities() (*activities.Activities, error) {
 	}
 	return activities.New(activities.Options{
 		Store: s.Store, Models: s.Models, KillFile: s.Home.KillFile(), CallTimeout: timeout, Now: s.o.Now,
-		Sources: sources{s.Sources, &fetch.Replayers{}, s.o.ShowSource}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models,
+		Sources: sources{s.Sources, &fetch.Replayers{}, s.o.ShowSource}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models, Commands: commands{},
 	})
 }
 

@@ -2,9 +2,10 @@ package activities
 
 import (
 	"context"
+	"fmt"
 
 	"whetstone/calibrate"
-	"whetstone/model"
+	"whetstone/run"
 	"whetstone/skill"
 	"whetstone/validation"
 )
@@ -25,6 +26,14 @@ func Calibrate(ctx context.Context, a *Activities, job Job, rounds int) (calibra
 	}
 	hash := skill.Hash(text)
 	job.RunID += "-" + hash[:12]
+	p := job.Params
+	err = a.o.Store.BeginRun(ctx, run.Run{
+		ID: job.RunID, WorkflowID: job.WorkflowID, SkillKey: p.SkillKey, SkillName: p.SkillName, SkillPath: p.SkillPath, Provider: p.Provider, Judge: p.Judge, Mode: p.Mode,
+		Goal: p.Goal, Seed: p.Seed, HashBefore: hash, StartedAt: a.o.Now(),
+	})
+	if err != nil {
+		return calibrate.Wobble{}, 0, err
+	}
 	const site = "calibrate"
 	err = a.measure(ctx, measuring{job: job, site: site, hash: hash, items: items, trials: rounds})
 	if reason, ok := stopReason(err); ok {
@@ -37,12 +46,20 @@ func Calibrate(ctx context.Context, a *Activities, job Job, rounds int) (calibra
 	if err != nil {
 		return calibrate.Wobble{}, 0, err
 	}
-	spent, _, err := a.o.Store.Spent(ctx, job.RunID)
-	w := calibrate.Measure(m, rounds)
-	if err == nil && len(w.Items) == 0 {
-		err = InputError("measure the judge: it gave no usable verdict on any item")
+	spent, calls, err := a.o.Store.Spent(ctx, job.RunID)
+	if err != nil {
+		return calibrate.Wobble{}, 0, err
 	}
-	return w, model.NanoUSD(spent).USD(), err
+	w := calibrate.Measure(m, rounds)
+	if len(w.Items) == 0 {
+		return w, spent.USD(), InputError("measure the judge: it gave no usable verdict on any item")
+	}
+	mean := w.Mean
+	return w, spent.USD(), a.o.Store.EndRun(ctx, job.RunID, run.Calibrated, &run.Result{
+		RunID: job.RunID, WorkflowID: job.WorkflowID, Skill: p.SkillKey, Provider: p.Provider, Judge: p.Judge, Mode: p.Mode, Outcome: run.Calibrated, Delivered: "none", Path: p.SkillPath,
+		Baseline: run.Scores{Selection: &mean}, Calls: calls, SpentUSD: spent.USD(), BudgetUSD: p.BudgetUSD, HashBefore: hash, HashAfter: hash,
+		Why: fmt.Sprintf("the judge was asked %d times about each of %d items", rounds, len(w.Items)),
+	})
 }
 
 // calibrationItems are all items that a run of the skill would use.

@@ -125,7 +125,7 @@ func (a *Activities) adopted(ctx context.Context, runID string, steps []run.Step
 func wording(r run.Result, adopted, train int) string {
 	looks := fmt.Sprintf("%d of %d candidate(s) accepted", r.Accepted, r.Accepted+r.Rejected+r.Indecisive)
 	if r.Goal != "adopt" {
-		return looks + ": the skill now does better on held-out corrections"
+		return looks + " on held-out corrections"
 	}
 	return fmt.Sprintf("%s: %d of the %d corrections in the train part were adopted into the skill, nothing held out was lost (this is not shown to generalise)", looks, adopted, train)
 }

@@ -15,6 +15,7 @@ const (
 	Stopped       Outcome = "stopped"
 	Failed        Outcome = "failed"
 	Running       Outcome = "running"
+	Calibrated    Outcome = "calibrated" // not an optimization: a judge's noise was measured
 )
 
 // Run is one optimization of one skill.

@@ -40,8 +40,8 @@ tidy: ## go.mod and go.sum are what the code needs
 # failure without one is that, and is run once more.
 fuzz-short: ## every fuzz target for a moment
 	@set -e; for t in \
-		./learning:FuzzParseReply ./skill:FuzzParse ./optimizer:FuzzApply ./optimizer:FuzzParseReflection ./optimizer:FuzzSections ./optimizer:FuzzMergeSections ./optimizer:FuzzParseSlow \
-		./hook/host:FuzzParse ./hook/guard:FuzzCheck ./install:FuzzEdit \
+		./learning:FuzzParseReply ./skill:FuzzParse ./optimizer:FuzzApply ./optimizer:FuzzParseReflection ./optimizer:FuzzSections ./optimizer:FuzzMergeSections ./optimizer:FuzzSlowPatch \
+		./optimizer:FuzzParseSlow ./hook/host:FuzzParse ./hook/guard:FuzzCheck ./install:FuzzEdit \
 		./validation:FuzzParseVerdicts ./internal/mdblock:FuzzScan ./internal/linediff:FuzzMerge3 ./store:FuzzSearch \
 		./store:FuzzWikiSearch ./wiki:FuzzParseConfig ./research:FuzzExtraction ./research:FuzzParseExtract ./fetch:FuzzCheckURL; do \
 		run="$(GO) test $${t%%:*} -run ^$$ -fuzz ^$${t##*:}$$ -fuzztime $(FUZZTIME) -fuzzminimizetime 10x"; \

@@ -114,7 +114,7 @@ func checkAround(t *testing.T, body, out string, edits []Edit) {
 	t.Helper()
 	edits = slices.Clone(edits)
 	slices.SortFunc(edits, func(a, b Edit) int {
-		// The last change first; of those at one place the change before the insertions, and the insertion that comes last in the text first.
+		// From the end of the text on: of those at one place the change before the insertions, and the last insertion first.
 		return cmp.Or(cmp.Compare(b.Start, a.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Support, b.Support), strings.Compare(b.Key, a.Key))
 	})
 	rebuilt := body

@@ -24,7 +24,10 @@ func DefaultBudget() Budget {
 
 func (b Budget) withDefaults() Budget {
 	d := DefaultBudget()
-	return Budget{Skill: cmp.Or(b.Skill, d.Skill), Trajectories: cmp.Or(b.Trajectories, d.Trajectories), Rejections: cmp.Or(b.Rejections, d.Rejections), Advice: cmp.Or(b.Advice, d.Advice)}
+	return Budget{
+		Skill: cmp.Or(b.Skill, d.Skill), Trajectories: cmp.Or(b.Trajectories, d.Trajectories),
+		Rejections: cmp.Or(b.Rejections, d.Rejections), Advice: cmp.Or(b.Advice, d.Advice),
+	}
 }
 
 // clipSkill cuts the file at a line and says so.

@@ -13,8 +13,8 @@ import (
 // removed or renamed comes from that side. Where both changed one, their lines are merged if they do not meet; if they do,
 // prefer decides by the section's path, 0 for a and everything else for b, and conflicts counts such sections. A new section
 // stands where its side put it, below the same section as there; the slow block is a section of its own and stays the last.
-// The idea is GEPA's merge of complementary texts (Agrawal et al. 2025, arXiv 2507.19457, appendix), here by Markdown
-// section, with the three-way merge of diff3 (Khanna, Kunal and Pierce 2007) inside one.
+// The idea is GEPA's merge of two lineages that learned different things (Agrawal et al. 2025, arXiv 2507.19457), here by
+// Markdown section, with the three-way merge of diff3 (Khanna, Kunal and Pierce 2007) inside one.
 //
 // ok is false where there is nothing new to try: the result is a, b or base, which merged then still holds. It is false, and
 // merged empty, where the sections do not fit together: a kept region would change, a fence would be left open, or a text
@@ -346,7 +346,9 @@ func (m *merger) spaced(unit int) bool {
 
 // holds reports whether the merged text is read as the sections that it was made of.
 func holds(merged string, parts []part) bool {
-	return slices.EqualFunc(split(merged), parts, func(x, y part) bool { return x.core == y.core && x.Level == y.Level && x.slow() == y.slow() })
+	return slices.EqualFunc(split(merged), parts, func(x, y part) bool {
+		return x.core == y.core && x.Level == y.Level && x.slow() == y.slow()
+	})
 }
 
 // sameKept reports whether the merged text keeps the regions of base or, where a side changed them, of that side.

@@ -1,7 +1,8 @@
 // Package optimizer trains the body of a skill file as text: patches are the gradient, an edit budget is the learning
-// rate. It resolves patches to byte ranges, aggregates, selects and applies them, deals minibatches, writes the
-// reflecting prompt and reads its reply. It is pure; every random choice derives from a seed. A patch that cannot be
-// applied is refused with a Reason and the others go on.
+// rate. It resolves patches to byte ranges, aggregates, ranks, selects and applies them, deals minibatches, holds the pool's
+// front and merges its members by section, writes the prompts of reflection, ranking, slow and meta update and reads the
+// replies. It is pure; every random choice derives from a seed. A patch that cannot be applied is refused with a Reason and
+// the others go on.
 package optimizer
 
 import (

@@ -75,13 +75,17 @@ func ReflectMessages(in ReflectInput) []model.Message {
 func renderTrain(ts []model.Trajectory, most int) string {
 	var b strings.Builder
 	for _, t := range ts {
-		entry := fmt.Sprintf("- id: %s\n  category: %s\n  situation: %s\n  expected: %s\n", t.ID, oneLine(t.Category), oneLine(t.Prompt), oneLine(t.Expected))
+		entry := renderItem(t.ID, t.Category, t.Prompt, t.Expected)
 		if b.Len()+len(entry) > most {
 			break
 		}
 		b.WriteString(entry)
 	}
 	return b.String()
+}
+
+func renderItem(id, category, prompt, expected string) string {
+	return fmt.Sprintf("- id: %s\n  category: %s\n  situation: %s\n  expected: %s\n", id, oneLine(category), oneLine(prompt), oneLine(expected))
 }
 
 func renderRejections(rs []Rejection, most int) string {

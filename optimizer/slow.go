@@ -126,7 +126,7 @@ func pairLayers(b *strings.Builder, pairs []Pair) {
 func renderPairs(pairs []Pair) string {
 	var b strings.Builder
 	for _, p := range pairs {
-		entry := fmt.Sprintf("- id: %s\n  category: %s\n  situation: %s\n  expected: %s\n  passed before: %.0f %%, now: %.0f %%\n", p.ID, oneLine(p.Category), oneLine(p.Prompt), oneLine(p.Expected), 100*p.Before, 100*p.After)
+		entry := renderItem(p.ID, p.Category, p.Prompt, p.Expected) + fmt.Sprintf("  passed before: %.0f %%, now: %.0f %%\n", 100*p.Before, 100*p.After)
 		if b.Len()+len(entry) > pairsBytes {
 			break
 		}

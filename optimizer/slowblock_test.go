@@ -144,38 +144,57 @@ func TestOrdinaryPatchesDoNotTouchTheSlowBlock(t *testing.T) {
 	}
 }
 
-// Any text that is taken comes out again, whatever stands before it; and taking it away leaves what was there.
+// checkSlow holds for a body without markers and any text: a text that is taken comes out again, is protected from other
+// patches, and leaves what was there when it is taken away.
+func checkSlow(t *testing.T, body, text string) (taken bool) {
+	t.Helper()
+	p, err := SlowPatch(body, text)
+	if err != nil {
+		return false
+	}
+	d := NewSlowDoc(body)
+	e, refusal := d.Resolve(p)
+	if refusal != nil {
+		t.Fatalf("%q in %q: %v", text, body, refusal)
+	}
+	with, refusal := d.Apply([]Edit{e})
+	if refusal != nil {
+		t.Fatalf("%q in %q: %v", text, body, refusal)
+	}
+	start, end, got, ok := SlowBlock(with)
+	if !ok || unify(got) != strings.Trim(unify(text), "\n") {
+		t.Fatalf("%q in %q became %q", text, body, with)
+	}
+	if _, refusal := NewDoc(with).Resolve(Patch{Op: Delete, Anchor: with[start:end]}); refusal == nil || refusal.Reason != Protected {
+		t.Fatalf("the block of %q is not protected: %v", with, refusal)
+	}
+	if without := applySlow(t, with, ""); strings.TrimSpace(without) != strings.TrimSpace(body) {
+		t.Fatalf("%q, with %q and without again, is %q", body, text, without)
+	}
+	return true
+}
+
 func TestSlowPatchInvariants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
-	added := 0
+	taken := 0
 	for range 4000 {
-		body, text := oddText(rng), oddText(rng)
-		p, err := SlowPatch(body, text)
-		if err != nil {
-			continue
+		if checkSlow(t, oddText(rng), oddText(rng)) {
+			taken++
 		}
-		d := NewSlowDoc(body)
-		e, refusal := d.Resolve(p)
-		if refusal != nil {
-			t.Fatalf("%q in %q: %v", text, body, refusal)
-		}
-		with, refusal := d.Apply([]Edit{e})
-		if refusal != nil {
-			t.Fatalf("%q in %q: %v", text, body, refusal)
-		}
-		if _, _, got, ok := SlowBlock(with); !ok || unify(got) != strings.Trim(unify(text), "\n") {
-			t.Fatalf("%q in %q became %q", text, body, with)
-		}
-		if _, refusal := NewDoc(with).Resolve(Patch{Op: Delete, Anchor: SlowClose}); refusal == nil || refusal.Reason != Protected {
-			t.Fatalf("the block of %q is not protected: %v", with, refusal)
-		}
-		without := applySlow(t, with, "")
-		if strings.TrimRight(without, " \t\r\n") != strings.TrimRight(body, " \t\r\n") {
-			t.Fatalf("%q, with %q and without again, is %q", body, text, without)
-		}
-		added++
 	}
-	if added < 200 {
-		t.Errorf("only %d texts were taken", added)
+	if taken < 200 {
+		t.Errorf("only %d texts were taken", taken)
 	}
+}
+
+func FuzzSlowPatch(f *testing.F) {
+	rng := rand.New(rand.NewPCG(12, 12))
+	for range 40 {
+		f.Add(oddText(rng), oddText(rng))
+	}
+	f.Fuzz(func(t *testing.T, body, text string) {
+		if len(body) < 3000 && len(text) < 3000 && !strings.Contains(body, "whetstone:slow") {
+			checkSlow(t, body, text)
+		}
+	})
 }

@@ -11,8 +11,15 @@ import (
 func FuzzMerge3(f *testing.F) {
 	base := "a\nb\nc\nd\ne\n"
 	for _, c := range [][3]string{
-		{base, "A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE"}, {base, "a\nX\nc\nd\ne\n", "a\nY\nc\nd\ne\n"}, {base, "", base}, {"", "x", "y"}, {"a\r\nb\r\n", "a\r\nX", "a\r\nY"}, {"a\rb\r", "a\rc", "b\r"},
-		{"<<<<<<< a\n=======\n>>>>>>> b\n", "x\n=======\n", "<<<<<<< a\ny\n"}, {"x\nx\nx\n", "x\n", "x\nx\nx\nx\n"}, {"caf\u00e9\n", "cafe\u0301\n", "caf\xe9\n"},
+		{base, "A\nb\nc\nd\ne\n", "a\nb\nc\nd\nE"},
+		{base, "a\nX\nc\nd\ne\n", "a\nY\nc\nd\ne\n"},
+		{base, "", base},
+		{"", "x", "y"},
+		{"a\r\nb\r\n", "a\r\nX", "a\r\nY"},
+		{"a\rb\r", "a\rc", "b\r"},
+		{"<<<<<<< a\n=======\n>>>>>>> b\n", "x\n=======\n", "<<<<<<< a\ny\n"},
+		{"x\nx\nx\n", "x\n", "x\nx\nx\nx\n"},
+		{"caf\u00e9\n", "cafe\u0301\n", "caf\xe9\n"},
 	} {
 		f.Add(c[0], c[1], c[2])
 	}

@@ -72,6 +72,7 @@ func TestWhatOnlyLooksLikeAConflictIsNone(t *testing.T) {
 		"the same polarity":                           {{Op: Add, Anchor: "Text.", Payload: "- Never squash commits on main."}, {Op: Add, Anchor: "Text.", Payload: "- Do not squash commits on release branches."}},
 		"code that forbids":                           {{Op: Add, Anchor: "Text.", Payload: "```\nnever close response bodies\n```"}, {Op: Add, Anchor: "- Name things.", Payload: "- Close response bodies."}},
 		"the old line of a replacement":               {{Op: Replace, Anchor: "- Mock the database.", Payload: "- Use a real database."}, {Op: Add, Anchor: "Text.", Payload: "- Never mock the database."}},
+		"a line that a replacement leaves":            {{Op: Replace, Anchor: "- Mock the database.\n- Name things.", Payload: "- Mock the database.\n- Name tests."}, {Op: Add, Anchor: "Text.", Payload: "- Never mock the database."}},
 		"two replacements by one word":                {{Op: Replace, Anchor: "database", Payload: "store"}, {Op: Replace, Anchor: "things", Payload: "store"}},
 		"lines in common, and others on either side":  {{Op: Add, Anchor: "Text.", Payload: "- A one.\n- B two."}, {Op: Add, Anchor: "Text.", Payload: "- B two.\n- C three."}},
 		"an insertion next to a line that is deleted": {{Op: Delete, Anchor: "- Name things."}, {Op: Add, Anchor: "- Mock the database.", Payload: "- New."}},

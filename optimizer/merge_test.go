@@ -60,6 +60,40 @@ func TestMergeSections(t *testing.T) {
 	}
 }
 
+func TestMergeSectionsMindsTheSeams(t *testing.T) {
+	for name, c := range map[string]struct {
+		base, a, b, want string
+		prefer           int
+	}{
+		"a last section that no longer is": {"# K\n\nk\n\n## L\n\nl", "# K\n\nkk", "# K\n\nk\n\n## L\n\nll", "# K\n\nkk\n\n## L\n\nll", 1},
+		"several sections of one name":     {"## T\nx\n## T\ny\n", "## T\nnew\n## T\nx\n## T\ny\n", "## T\nx\n## T\nyy\n", "## T\nnew\n## T\nx\n## T\nyy\n", 0},
+		"fences that fit alone and not together": {
+			"# A\n\n```\n1\n2\n3\n4\n5\n```\nend\n\n# B\n\nb\n", "# A\n\n1\n2\n3\n4\n5\nend\n\n# B\n\nb\n", "# A\n\n```\n1\n2\n```\n3\n4\n5\nend\n\n# B\n\nbb\n",
+			"# A\n\n1\n2\n3\n4\n5\nend\n\n# B\n\nbb\n", 0,
+		},
+		"sections moved and changed": {"# A\na\n# B\nb\n# C\nc\n", "# C\nc\n# A\na\n# B\nb\n", "# A\naa\n# B\nb\n# C\ncc\n", "# C\ncc\n# A\naa\n# B\nb\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, _, ok := MergeSections(c.base, c.a, c.b, func([]string) int { return c.prefer })
+			if !ok || got != c.want {
+				t.Errorf("got %v, %q, want %q", ok, got, c.want)
+			}
+		})
+	}
+	// Two halves of a slow block that fit apart can be too much together.
+	lines := func(n int) string { return strings.Repeat(strings.Repeat("x", 60)+"\n", n) }
+	block := func(above, below int) string {
+		return mergeBase + "\n" + SlowOpen + "\n" + lines(above) + "- 1\n- 2\n- 3\n- 4\n" + lines(below) + SlowClose + "\n"
+	}
+	got, n, _ := MergeSections(block(0, 0), block(20, 0), block(0, 20), func([]string) int { return 1 })
+	if n != 1 || got != block(0, 20) {
+		t.Errorf("%d conflicts, %d bytes", n, len(got))
+	}
+	if got, n, ok := MergeSections(block(0, 0), block(10, 0), block(0, 10), func([]string) int { return 1 }); n != 0 || !ok || got != block(10, 10) {
+		t.Errorf("%d conflicts, %v, %d bytes", n, ok, len(got))
+	}
+}
+
 func TestMergeSectionsAsksByPath(t *testing.T) {
 	var asked []string
 	a, b := change(t, mergeBase, "Small ones", "A", "Name", "X"), change(t, mergeBase, "Small ones", "B", "Name", "Y")
@@ -126,6 +160,16 @@ func checkMerge(t *testing.T, base, a, b string, prefer int) (taken bool) {
 	}
 	if follower(base) != follower(got) {
 		t.Fatalf("a fence is left open: base %q, a %q, b %q: %q", base, a, b, got)
+	}
+	of := map[string]int{}
+	for _, p := range split(got) {
+		of[p.core]++
+	}
+	for _, p := range split(base) {
+		same := func(q part) bool { return q.core == p.core }
+		if slices.ContainsFunc(split(a), same) && slices.ContainsFunc(split(b), same) && of[p.core] == 0 {
+			t.Fatalf("the section %q that nobody changed is lost: base %q, a %q, b %q: %q", p.core, base, a, b, got)
+		}
 	}
 	known := map[string]bool{"": true}
 	for _, text := range []string{base, a, b} {

@@ -90,17 +90,11 @@ func headings(lines []mdblock.Line) []heading {
 		switch {
 		case thematicBreak(text):
 			paragraph = -1
-		case paragraph < 0 && (i == 0 || lines[i-1].Kind != mdblock.Quote && !lazy(lines[i-1])):
+		case paragraph < 0 && (i == 0 || lines[i-1].Kind != mdblock.Quote): // below a quotation it may go on with its paragraph
 			paragraph = i
 		}
 	}
 	return out
-}
-
-// lazy reports whether a paragraph inside a list or a quotation may go on after the line, so that the next line is part of
-// it and can not be the first of a heading.
-func lazy(l mdblock.Line) bool {
-	return l.Kind == mdblock.Text && (l.Marker || l.Container > 0)
 }
 
 func atx(s string) int {

@@ -28,6 +28,7 @@ func TestSections(t *testing.T) {
 		"marks in a list":               {"- # A\n\n  # B\n", []string{`0  "- # A\n\n  # B\n"`}},
 		"a break between paragraphs":    {"a\n\n---\nb\n", []string{`0  "a\n\n---\nb\n"`}},
 		"a line under a list item":      {"- a\nb\n===\n", []string{`0  "- a\nb\n===\n"`}},
+		"a line below an empty item":    {"-\nA\n===\n", []string{`0  "-\n"`, `1 A "A\n===\n"`}},
 		"a line under a quotation":      {"> a\nb\n===\n", []string{`0  "> a\nb\n===\n"`}},
 		"four spaces are code":          {"    # A\n", []string{`0  "    # A\n"`}},
 		"Windows line ends":             {"# A\r\na\r\n## B", []string{`1 A "# A\r\na\r\n"`, `2 A/B "## B"`}},

@@ -71,7 +71,12 @@ func TestMergeSectionsMindsTheSeams(t *testing.T) {
 			"# A\n\n```\n1\n2\n3\n4\n5\n```\nend\n\n# B\n\nb\n", "# A\n\n1\n2\n3\n4\n5\nend\n\n# B\n\nb\n", "# A\n\n```\n1\n2\n```\n3\n4\n5\nend\n\n# B\n\nbb\n",
 			"# A\n\n1\n2\n3\n4\n5\nend\n\n# B\n\nbb\n", 0,
 		},
-		"sections moved and changed": {"# A\na\n# B\nb\n# C\nc\n", "# C\nc\n# A\na\n# B\nb\n", "# A\naa\n# B\nb\n# C\ncc\n", "# C\ncc\n# A\naa\n# B\nb\n", 0},
+		"an underlined heading below a paragraph it was not below": {
+			"# P\np\n# M\n```\nm\n```\n# N\n```\nn\n```\nT\n---\nt\n", "# P\np\n# N\n```\nn\n```\nT\n---\nt\n", "# P\np\n# M\n```\nm\n```\nT\n---\nt\n",
+			"# P\np\n\nT\n---\nt\n", 0,
+		},
+		"a section of another level is another section": {"# A\na\n## B\nb\n", "# A\na\n### C\nc\n", "# A\na\n## B\nbb\n", "# A\na\n### C\nc\n## B\nbb\n", 1},
+		"sections moved and changed":                    {"# A\na\n# B\nb\n# C\nc\n", "# C\nc\n# A\na\n# B\nb\n", "# A\naa\n# B\nb\n# C\ncc\n", "# C\ncc\n# A\naa\n# B\nb\n", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, ok := MergeSections(c.base, c.a, c.b, func([]string) int { return c.prefer })
@@ -79,6 +84,10 @@ func TestMergeSectionsMindsTheSeams(t *testing.T) {
 				t.Errorf("got %v, %q, want %q", ok, got, c.want)
 			}
 		})
+	}
+	// A heading that a comment left open would swallow.
+	if got, _, ok := MergeSections("-->\nitem\n# A\n<!--\n", "x\nitem\n### C\n<!--\n", "-->\nitem\n# A\n<!--\ny\n", func([]string) int { return 1 }); ok || got != "" {
+		t.Errorf("sections that do not fit together were merged: %q", got)
 	}
 	// Two halves of a slow block that fit apart can be too much together.
 	lines := func(n int) string { return strings.Repeat(strings.Repeat("x", 60)+"\n", n) }

@@ -46,6 +46,20 @@ type PreflightOut struct {
 	Estimate     []float64 // of the cost in dollars: 50th and 95th percentile; nil where nothing costs anything
 	Measures     string
 	Updates      bool // the reflecting model can write slow and meta updates
+
+	// What runs that were open before version 0.3 knew of their gate, see GateOf.
+	Manifest      string `json:",omitempty"`
+	Deterministic bool   `json:",omitempty"`
+	Trials        int    `json:",omitempty"`
+	PlannedLooks  int    `json:",omitempty"`
+}
+
+// GateOf is the run's gate, also where an older version's preflight told of it.
+func (p PreflightOut) GateOf(alpha float64) run.Gate {
+	if p.Gate.Trials > 0 || p.Trials == 0 {
+		return p.Gate
+	}
+	return run.Gate{Trials: p.Trials, Alpha: alpha, PlannedLooks: p.PlannedLooks, Deterministic: p.Deterministic, Manifest: p.Manifest}
 }
 
 // EvaluateIn measures one text on one side.

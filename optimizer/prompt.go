@@ -63,6 +63,9 @@ func ReflectMessages(in ReflectInput) []model.Message {
 	layer(&b, "refused_before", renderRejections(in.Rejections, most.Rejections))
 	layer(&b, "advice", clipLines(in.Advice, most.Advice))
 	fmt.Fprintf(&b, "Propose at most %d patches.", max(in.MaxPatches, 1))
+	if _, _, _, ok := SlowBlock(in.Body); ok {
+		b.WriteString(" Leave the block between the whetstone:slow marks alone: it is rewritten between epochs.")
+	}
 	if in.Goal == "adopt" {
 		b.WriteString(" Every patch names in \"items\" the corrections it answers, and states each of them in full.")
 	}

@@ -34,7 +34,7 @@ func (o *optimization) slow(ctx workflow.Context, prev string) error {
 	out, err := callUpdate(ctx, activities.UpdateIn{Job: o.job, Epoch: o.Epoch, Step: o.Step, Before: prev, After: o.Current, Slow: true})
 	switch {
 	case err != nil && isOutage(err):
-		o.failed(err)
+		o.failed(ctx, err)
 		_, err := o.record(ctx, activities.DecideIn{Kind: run.KindSlow, Missing: "no slow update: " + cause(err)})
 		return err
 	case err != nil:
@@ -60,7 +60,7 @@ func (o *optimization) meta(ctx workflow.Context, prev string) error {
 	out, err := callUpdate(ctx, activities.UpdateIn{Job: o.job, Epoch: o.Epoch, Step: o.Step, Before: prev, After: o.Current})
 	switch {
 	case err != nil && isOutage(err):
-		o.failed(err)
+		o.failed(ctx, err)
 		return nil
 	case err != nil:
 		return err

@@ -106,6 +106,7 @@ func (o *optimization) begin(ctx workflow.Context) (done bool, out OptimizeOutpu
 		out, err = o.fail(ctx, err)
 		return true, out, err
 	}
+	o.Pre.Gate = o.Pre.GateOf(o.in.Params.Alpha)
 	o.Current, o.SelectionStage, o.Prev = o.Pre.Hash, "baseline", o.Pre.Hash
 	o.Epoch = 1
 	o.phase = "baseline"
@@ -143,7 +144,12 @@ func (o *optimization) next(ctx workflow.Context) error {
 	}
 	if o.StepInEpoch >= o.stepsPerEpoch() {
 		if o.Closed < o.Epoch {
-			return o.closeEpoch(ctx)
+			if err := o.closeEpoch(ctx); err != nil {
+				return err
+			}
+			if o.checkDone(ctx); o.StopReason != "" {
+				return nil
+			}
 		}
 		if o.Epoch >= o.in.Params.Epochs {
 			o.StopReason = activities.StopEpochs
@@ -188,8 +194,11 @@ func (o *optimization) checkDone(ctx workflow.Context) {
 const breakerAt = 3
 
 // failed counts a failed model activity. What a person has to mend first ends the run at once.
-func (o *optimization) failed(err error) {
+func (o *optimization) failed(ctx workflow.Context, err error) {
 	kind := activities.KindOf(err)
+	if workflow.GetVersion(ctx, "breaker by kind", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
+		kind = "" // before 0.3 all failures were counted together
+	}
 	if kind != o.Failing {
 		o.Failing, o.Failures = kind, 0
 	}

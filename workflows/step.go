@@ -36,7 +36,7 @@ func (o *optimization) step(ctx workflow.Context) error {
 	prop, err := callPropose(ctx, activities.ProposeIn{Job: o.job, Hash: base, Step: o.Step, Patches: optimizer.EditBudget(o.Step-1, total, p.LR, p.MinLR)})
 	switch {
 	case err != nil && isOutage(err): // of the ranking
-		o.failed(err)
+		o.failed(ctx, err)
 		_, err := o.record(ctx, activities.DecideIn{Missing: "the ranking model gives no answer: " + cause(err)})
 		return err
 	case err != nil:
@@ -66,7 +66,7 @@ func (o *optimization) reflect(ctx workflow.Context, base string) (proposed int,
 		out, err := r.get(ctx)
 		switch {
 		case err != nil && isOutage(err):
-			o.failed(err)
+			o.failed(ctx, err)
 			failed = "the reflecting model gives no answer: " + cause(err)
 		case err != nil:
 			return 0, "", err
@@ -101,6 +101,8 @@ func (t *tries) bundle(ctx workflow.Context, keys []string) error {
 	switch {
 	case err != nil || !divisible || !o.in.Params.Has(run.PartCredit):
 		return err
+	case !o.Pre.Gate.Deterministic && workflow.GetVersion(ctx, "credit", workflow.DefaultVersion, 1) == workflow.DefaultVersion:
+		return nil // before 0.3 only bundles that a deterministic judge refused were taken apart
 	case !o.Pre.Gate.Deterministic && o.in.Params.Goal != "adopt":
 		return t.credit(ctx, keys, try)
 	}
@@ -140,7 +142,7 @@ func (o *optimization) measure(ctx workflow.Context, in activities.DecideIn) (di
 	v, err := callValidate(ctx, activities.ValidateIn{Job: o.job, Step: o.Step, Try: in.Try, Parent: o.Current, ParentStage: o.SelectionStage, Candidate: in.Candidate, Keys: in.Keys, Gate: o.Pre.Gate})
 	switch {
 	case err != nil && isOutage(err):
-		o.failed(err)
+		o.failed(ctx, err)
 		in.Missing = "the judge gives no answer: " + cause(err)
 		return o.record(ctx, in)
 	case err != nil:

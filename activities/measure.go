@@ -114,6 +114,11 @@ func (a *Activities) trial(ctx context.Context, m measuring, text string, trial 
 			return err
 		}
 	}
+	if deterministic(ref, m.job.Params) {
+		if judged, err = a.fromCache(ctx, m, ref, judged, trial); err != nil {
+			return err
+		}
+	}
 	seed := optimizer.SeedFor(m.job.Params.Seed, "judge", m.site, trial)
 	var g errgroup.Group
 	g.SetLimit(parallel)
@@ -121,6 +126,29 @@ func (a *Activities) trial(ctx context.Context, m measuring, text string, trial 
 		g.Go(func() error { return a.batch(ctx, m, ref, s, batch, trial) })
 	}
 	return g.Wait()
+}
+
+// fromCache records what a judge that answers the same every time has said of this text before, and returns the items that it has
+// not been asked about. A judge that answers at random is always asked anew: a lucky draw that was kept would be tested again
+// and again.
+func (a *Activities) fromCache(ctx context.Context, m measuring, ref model.Ref, items []validation.Item, trial int) (left []validation.Item, err error) {
+	known, err := a.o.Store.KnownVerdicts(ctx, m.job.RunID, m.hash, ref.String())
+	if err != nil {
+		return nil, err
+	}
+	var verdicts []validation.Verdict
+	for _, it := range items {
+		if v, ok := known[it.ID]; ok {
+			v.Trial = trial
+			verdicts = append(verdicts, v)
+			continue
+		}
+		left = append(left, it)
+	}
+	if len(verdicts) == 0 {
+		return left, nil
+	}
+	return left, a.o.Store.PutVerdicts(ctx, m.job.RunID, m.site, m.hash, verdicts)
 }
 
 // batch asks about some items, and once more about those whose verdict is missing.

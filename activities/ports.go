@@ -65,6 +65,7 @@ type Records interface {
 	RunCandidates(ctx context.Context, runID string) ([]run.Candidate, error)
 	PutVerdicts(ctx context.Context, runID, stage, hash string, vs []validation.Verdict) error
 	Verdicts(ctx context.Context, runID, stage, hash string) ([]validation.Verdict, error)
+	KnownVerdicts(ctx context.Context, runID, hash, judge string) (map[string]validation.Verdict, error)
 	PutStep(ctx context.Context, s run.Step) error
 	Steps(ctx context.Context, runID string) ([]run.Step, error)
 

@@ -139,6 +139,20 @@ func (s *Store) Verdicts(ctx context.Context, runID, stage, hash string) ([]vali
 	}, `SELECT item_id, trial, state, why, judge FROM verdicts WHERE run_id = ? AND stage = ? AND hash = ? ORDER BY item_id, trial`, runID, stage, hash)
 }
 
+// KnownVerdicts returns what one judge has said of a skill text anywhere in a run, one verdict for each item. For a judge that
+// answers the same every time it need not be asked again.
+func (s *Store) KnownVerdicts(ctx context.Context, runID, hash, judge string) (map[string]validation.Verdict, error) {
+	rows, err := collect(ctx, s.read, "read known verdicts", func(r scanner) (validation.Verdict, error) {
+		var v validation.Verdict
+		return v, r.Scan(&v.Item, &v.State, &v.Why, &v.Judge)
+	}, `SELECT item_id, state, why, judge FROM verdicts WHERE run_id = ? AND hash = ? AND judge = ? AND state <> 'missing'`, runID, hash, judge)
+	out := make(map[string]validation.Verdict, len(rows))
+	for _, v := range rows {
+		out[v.Item] = v
+	}
+	return out, err
+}
+
 // Look numbers this look at a selection manifest over the skill's life, from 0. Asking again for the same step gives the
 // same number.
 func (s *Store) Look(ctx context.Context, skillKey, manifest, runID string, step, try int) (int, error) {

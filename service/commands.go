@@ -9,6 +9,9 @@ import (
 	"whetstone/sandbox"
 )
 
+// CanRunCommands tells why items of kind command can not be run on this machine.
+func (s *Service) CanRunCommands() error { return sandbox.Available() }
+
 // commands lets items of kind command run in the sandbox.
 type commands struct{}
 

@@ -68,6 +68,11 @@ func (a *app) doctorCmd() *cobra.Command {
 						add("source", true, "%s is usable", d.Name)
 					}
 				}
+				if err := s.CanRunCommands(); err != nil {
+					add("commands", true, "items of kind command can not be run: %v", err)
+				} else {
+					add("commands", true, "items of kind command can be run, without a network")
+				}
 				ws, err := s.Store.Wikis(cmd.Context())
 				if err != nil {
 					add("wikis", false, "%v", err)

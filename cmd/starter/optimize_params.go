@@ -140,7 +140,12 @@ func (o *optimizeFlags) more(m *service.Models, p *run.Params) error {
 		if x.value == "" {
 			continue
 		}
-		ref, err := chooseModel(m, "", x.value)
+		// A bare provider stands for its default model.
+		provider, name := "", x.value
+		if m.Completes(x.value) {
+			provider, name = x.value, ""
+		}
+		ref, err := chooseModel(m, provider, name)
 		if err != nil {
 			return err
 		}

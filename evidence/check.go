@@ -35,12 +35,15 @@ func Check(r Record) Checked {
 			c.differ("the text kept as %.12s has another hash", hash)
 		}
 	}
-	current := r.HashBefore
+	current, stage, accepted := r.HashBefore, StageBaseline, false
 	for _, st := range r.Steps {
-		c.step(st, current)
+		c.step(st, current, stage)
 		if st.Outcome == validation.Accepted {
-			current = st.Candidate
+			current, stage, accepted = st.Candidate, Site(st.Step, st.Try), true
 		}
+	}
+	if accepted = accepted && r.Reviewed == ""; accepted != (r.Outcome == run.Accepted) && r.Outcome != run.Failed {
+		c.differ("the run says that it ended %s, and its steps say otherwise", r.Outcome)
 	}
 	if r.Reviewed != "" {
 		current = r.HashBefore
@@ -68,7 +71,8 @@ func (c *checker) read(stage, hash string) ([]validation.Verdict, error) {
 	return c.at[[2]string{stage, hash}], nil
 }
 
-func (c *checker) step(st Step, current string) {
+// step decides one look again. stage is where the verdicts of the text accepted so far are.
+func (c *checker) step(st Step, current, stage string) {
 	where := fmt.Sprintf("step %d.%d", st.Step, st.Try)
 	if st.Parent != current {
 		c.differ("%s: it was compared with %.12s, but the text accepted so far is %.12s", where, st.Parent, current)
@@ -80,6 +84,9 @@ func (c *checker) step(st Step, current string) {
 			c.differ("%s: accepted without a measurement", where)
 		}
 		return
+	}
+	if st.ParentStage != stage {
+		c.differ("%s: what its parent fails was read from %q, and its verdicts are at %q", where, st.ParentStage, stage)
 	}
 	d, err := c.look(st).Decide(c.read, func() (float64, error) {
 		if st.Look == nil {
@@ -100,6 +107,9 @@ func (c *checker) step(st Step, current string) {
 	}
 	if d.Outcome != st.Outcome {
 		c.differ("%s: recorded as %s (%s), decided again it is %s (%s)", where, st.Outcome, st.Reason, d.Outcome, d.Reason)
+	}
+	if d.Stage != st.Stage {
+		c.differ("%s: recorded as decided at the stage %s, decided again it is at %s", where, st.Stage, d.Stage)
 	}
 	for _, x := range []struct {
 		name      string

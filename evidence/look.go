@@ -20,6 +20,9 @@ const (
 	StageCredit = "credit" // of credit assignment
 )
 
+// StageBaseline is where the verdicts of the text that a run begins with are.
+const StageBaseline = "baseline"
+
 // Site is where the verdicts of a look are kept.
 func Site(step, try int) string { return fmt.Sprintf("step-%d.%d", step, try) }
 

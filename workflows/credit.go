@@ -33,7 +33,7 @@ func (t *tries) credit(ctx workflow.Context, keys []string, try int) error {
 
 func (t *tries) screen(ctx workflow.Context, keys []string, try int, bundle string) (kept []string, err error) {
 	o := t.o
-	if o.StopReason != "" || o.person {
+	if o.StopReason != "" || o.Stopping {
 		return nil, nil
 	}
 	out, err := callScreen(ctx, activities.ScreenIn{Job: o.job, Step: o.Step, Try: try, Parent: o.Current, ParentStage: o.SelectionStage, Candidate: bundle, Keys: keys, Gate: o.Pre.Gate})

@@ -80,7 +80,7 @@ func (o *optimization) reject(r *run.Result, why string) {
 
 // baselines measures what simpler ways would have reached. What can not be measured any more is told.
 func (o *optimization) baselines(ctx workflow.Context, r *run.Result) error {
-	if o.person || interrupted(o.StopReason) {
+	if o.Stopping || interrupted(o.StopReason) {
 		return nil
 	}
 	o.phase = "baselines"

@@ -54,6 +54,7 @@ type State struct {
 	Advice         string              // hash of the advice in force
 	Pool           []activities.Member // what a search along a Pareto front may start from
 	StopReason     string
+	Stopping       bool   // somebody asked to stop
 	Last           string // what happened last, for people
 	SpentUSD       float64
 	Calls          int
@@ -66,7 +67,6 @@ type optimization struct {
 	in       OptimizeInput
 	phase    string
 	finished bool
-	person   bool // somebody asked to stop
 	review   reviewing
 }
 
@@ -177,7 +177,7 @@ func (o *optimization) checkDone(ctx workflow.Context) {
 	p := o.in.Params
 	switch {
 	case o.StopReason != "":
-	case o.person:
+	case o.Stopping:
 		o.StopReason = activities.StopPerson
 	case p.TimeoutSec > 0 && workflow.Now(ctx).Sub(o.Started) >= time.Duration(p.TimeoutSec)*time.Second:
 		o.StopReason = activities.StopTimeout

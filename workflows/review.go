@@ -23,6 +23,7 @@ type Verdict struct {
 type reviewing struct {
 	open    bool
 	verdict *Verdict
+	stopped bool // somebody asked to stop while it waited
 }
 
 // listenForReview installs the update. It may also be sent from the Web UI.
@@ -56,8 +57,7 @@ func (o *optimization) awaitReview(ctx workflow.Context) (refused string, err er
 	o.review.open = true
 	o.phase = "review"
 	o.show(ctx)
-	stoppedBefore := o.person
-	err = workflow.Await(ctx, func() bool { return o.review.verdict != nil || o.person && !stoppedBefore })
+	err = workflow.Await(ctx, func() bool { return o.review.verdict != nil || o.review.stopped })
 	o.review.open = false
 	switch v := o.review.verdict; {
 	case err != nil:

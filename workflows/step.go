@@ -92,7 +92,7 @@ type tries struct {
 
 func (t *tries) bundle(ctx workflow.Context, keys []string) error {
 	o := t.o
-	if o.StopReason != "" || o.person {
+	if o.StopReason != "" || o.Stopping {
 		return nil
 	}
 	try := t.next

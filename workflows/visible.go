@@ -52,7 +52,8 @@ func (o *optimization) listen(ctx workflow.Context) error {
 		return fmt.Errorf("install the progress query: %w", err)
 	}
 	err := workflow.SetUpdateHandlerWithOptions(ctx, StopUpdate, func(_ workflow.Context, r StopRequest) error {
-		o.person, o.Last = true, "asked to stop"
+		o.Stopping, o.Last = true, "asked to stop"
+		o.review.stopped = o.review.open
 		if r.Why != "" {
 			o.Last += ": " + r.Why
 		}
@@ -63,7 +64,7 @@ func (o *optimization) listen(ctx workflow.Context) error {
 			if o.finished {
 				return errors.New("the run is over already")
 			}
-			if o.person {
+			if o.Stopping && (!o.review.open || o.review.stopped) {
 				return errors.New("the run is stopping already")
 			}
 			return nil

@@ -15,6 +15,9 @@ import (
 // end opens the sealed test, delivers and closes the record. However the run stopped, what was accepted is kept.
 func (o *optimization) end(ctx workflow.Context) (OptimizeOutput, error) {
 	r := o.result()
+	if why := o.breaker(); why != "" && o.Accepted > 0 { // else the result's Why says it
+		r.Notes = append(r.Notes, "the run ended before its time"+why+lastWords(o.Last))
+	}
 	if o.Accepted > 0 && o.Pre.Counts.Test > 0 && o.StopReason != activities.StopKillFile {
 		o.phase = "sealed test"
 		o.show(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"whetstone/activities"
 	"whetstone/model"
 	"whetstone/run"
+	"whetstone/skill"
 	"whetstone/validation"
 )
 
@@ -92,12 +94,34 @@ func (w *world) listen(answer func(model.Request) (model.Reply, error)) *heard {
 		h.mu.Lock()
 		h.requests = append(h.requests, r)
 		h.mu.Unlock()
-		if answer == nil {
-			return model.Reply{}, nil
+		if answer != nil {
+			if reply, err := answer(r); err != nil || reply.Text != "" {
+				return reply, err
+			}
 		}
-		return answer(r)
+		reply, _ := updates(w.t, r)
+		return reply, nil
 	}
 	return h
+}
+
+// updates answers what the offline model does not know: a slow block with the expected behaviour of what fails, and advice.
+func updates(t testing.TB, r model.Request) (model.Reply, bool) {
+	task, is := r.Task.(*model.UpdateTask)
+	if !is {
+		return model.Reply{}, false
+	}
+	block := "Mind in every task:\n"
+	for _, p := range task.Pairs {
+		if p.After < 1 {
+			block += "- " + strings.ReplaceAll(p.Expected, "\n", " ") + "\n"
+			break
+		}
+	}
+	if task.Slow {
+		return replyJSON(t, map[string]any{"reasoning": "r", "block": block, "advice": "slow advice"}), true
+	}
+	return replyJSON(t, map[string]any{"reasoning": "r", "advice": "Prefer one line over three."}), true
 }
 
 func (h *heard) all() []model.Request {
@@ -196,4 +220,22 @@ func stopAfterFirst(t *testing.T, e *testsuite.TestWorkflowEnvironment) {
 			}
 		}
 	})
+}
+
+// lifts is a judge that finds few of the items in the text a run begins with, and every item in any other.
+func (w *world) lifts(r model.Request) (model.Reply, error) {
+	w.t.Helper()
+	task, is := r.Task.(*model.JudgeTask)
+	if !is {
+		return model.Reply{}, nil
+	}
+	data, err := os.ReadFile(w.params.SkillPath)
+	if err != nil {
+		return model.Reply{}, err
+	}
+	f, err := skill.Parse(data, skill.Options{})
+	if err != nil {
+		return model.Reply{}, err
+	}
+	return sees(w.t, task, func(it model.JudgeItem) bool { return task.Body != f.Body || len(it.Expected)%7 == 0 }), nil
 }

@@ -58,7 +58,18 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if err != nil {
 		return PreflightOut{}, InputError("read the model's name: %w", err)
 	}
-	for _, ref := range append(refs, judge) {
+	used := append(refs, judge)
+	for _, name := range []string{p.Judge2, p.Target} {
+		if name == "" {
+			continue
+		}
+		ref, err := model.ParseRef(name)
+		if err != nil {
+			return PreflightOut{}, InputError("read a model's name: %w", err)
+		}
+		used = append(used, ref)
+	}
+	for _, ref := range used {
 		if _, err := a.client(call{job: in.Job, ref: ref}); err != nil {
 			return PreflightOut{}, InputError("%w", err)
 		}
@@ -292,10 +303,13 @@ func deterministic(judge model.Ref, p run.Params) bool {
 	return judge.Provider == model.Offline
 }
 
+// mostSimulated bounds the items of that simulation: more find no smaller a lift than the least that is tried.
+const mostSimulated = 150
+
 // detectable says what lift the gate can find with so many items, on the standing noise model.
 func (a *Activities) detectable(ctx context.Context, items int, g run.Gate) string {
 	lifts := []float64{0.1, 0.2, 0.3, 0.4}
-	r, err := calibrate.Simulate(ctx, calibrate.Options{Items: items, Steps: 3 * g.PlannedLooks, Trials: g.Trials, Alpha: g.Alpha, Lifts: lifts, Noise: calibrate.Standing, Runs: 200, Seed: 1})
+	r, err := calibrate.Simulate(ctx, calibrate.Options{Items: min(items, mostSimulated), Steps: 3 * g.PlannedLooks, Trials: g.Trials, Alpha: g.Alpha, Lifts: lifts, Noise: calibrate.Standing, Runs: 200, Seed: 1})
 	if err != nil {
 		return fmt.Sprintf("%d held-out items; what lift they can show could not be worked out: %v", items, err)
 	}
@@ -317,20 +331,40 @@ func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillByt
 	if err != nil {
 		return "", nil, InputError("%w", err)
 	}
-	if rp == (model.Price{}) && jp == (model.Price{}) {
+	tp := rp
+	if p.Target != "" {
+		target, err := model.ParseRef(p.Target)
+		if err != nil {
+			return "", nil, InputError("read the target model's name: %w", err)
+		}
+		if tp, err = a.price(target, p); err != nil {
+			return "", nil, InputError("%w", err)
+		}
+	}
+	if rp == (model.Price{}) && jp == (model.Price{}) && tp == (model.Price{}) {
 		return "", nil, nil
 	}
 	const perItem = 300 // bytes an item takes in a prompt
-	batches := (selection + judgeBatch - 1) / judgeBatch
-	step := func(bytesPerToken float64, fill float64) float64 {
+	ceil := func(a, b int) int { return (a + b - 1) / b }
+	// looks is how much of a plain look (every trial of both sides, on every item) a step is taken to need.
+	step := func(bytesPerToken, fill, looks float64) float64 {
 		in := func(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 		reflect := rp.Cost(model.Usage{Input: in(skillBytes + 2000 + p.BatchSize*perItem), Output: int(fill * reflectTokens)})
-		verdicts := jp.Cost(model.Usage{Input: in(skillBytes + 900 + judgeBatch*perItem), Output: int(fill * float64(judgeTokens(judgeBatch)))})
-		return float64(p.Minibatch)*reflect.USD() + float64(2*trials*batches)*verdicts.USD()
+		side := float64(ceil(selection, judgeBatch)) * jp.Cost(model.Usage{Input: in(skillBytes + 900 + judgeBatch*perItem), Output: int(fill * float64(judgeTokens(judgeBatch)))}).USD()
+		if p.Mode == ModeRollout {
+			answer := int(fill * answerTokens)
+			side = float64(selection)*tp.Cost(model.Usage{Input: in(skillBytes + 300 + perItem), Output: answer}).USD() +
+				float64(ceil(selection, answerBatch))*jp.Cost(model.Usage{Input: in(1500+answerBatch*perItem) + answerBatch*answer, Output: int(fill * float64(judgeTokens(answerBatch)))}).USD()
+		}
+		return float64(p.Minibatch)*reflect.USD() + looks*float64(2*trials)*side
 	}
 	steps := float64(p.Epochs * optimizer.StepsPerEpoch(train, p.BatchSize, p.Minibatch))
-	p50, p95 := step(4, 0.3)*steps, step(2.5, 0.8)*steps
-	if least := step(1, 1); p.BudgetUSD < least {
+	usual, costly := 0.6, 1.5 // most candidates end at triage, a good one is measured more than once over
+	if judge.Provider == model.Offline || p.Goal == "adopt" {
+		usual, costly = 1, 1.2
+	}
+	p50, p95 := step(4, 0.3, usual)*steps, step(2.5, 0.8, costly)*steps
+	if least := step(1, 1, 1); p.BudgetUSD < least {
 		return "", nil, InputError("check the budget: $%.4f does not cover one step, which may take up to $%.4f: raise --budget-usd", p.BudgetUSD, math.Ceil(least*1e4)/1e4)
 	}
 	p50, p95 = min(p50, p.BudgetUSD), min(p95, p.BudgetUSD)

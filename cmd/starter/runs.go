@@ -243,16 +243,20 @@ func (a *app) runsDiffCmd() *cobra.Command {
 		Use: "diff ID", Short: "Show what a run changed in the skill", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd.Context(), func(s *service.Service) error {
-				r, err := finishedRun(cmd.Context(), s, args[0])
+				r, err := findRun(cmd.Context(), s, args[0])
 				if err != nil {
 					return err
 				}
-				diff, err := runDiff(cmd.Context(), s, r.Result.HashBefore, r.Result.HashAfter, r.SkillPath)
+				before, after, err := a.hashesOf(cmd.Context(), s, r)
+				if err != nil {
+					return err
+				}
+				diff, err := runDiff(cmd.Context(), s, before, after, r.SkillPath)
 				if err != nil {
 					return err
 				}
 				if a.json {
-					return a.printJSON(map[string]any{"run_id": r.ID, "hash_before": r.Result.HashBefore, "hash_after": r.Result.HashAfter, "diff": diff})
+					return a.printJSON(map[string]any{"run_id": r.ID, "hash_before": before, "hash_after": after, "diff": diff})
 				}
 				if diff == "" {
 					a.note("the run changed nothing")
@@ -262,6 +266,28 @@ func (a *app) runsDiffCmd() *cobra.Command {
 			})
 		},
 	}
+}
+
+// hashesOf are the texts a run began with and has now. An open run, such as one that waits for review, is asked.
+func (a *app) hashesOf(ctx context.Context, s *service.Service, r run.Run) (before, after string, err error) {
+	if r.Result != nil {
+		return r.Result.HashBefore, r.Result.HashAfter, nil
+	}
+	c, err := s.Connect(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	stop, err := c.StartWorker() // the run can be asked where somebody works for it
+	if err != nil {
+		return "", "", err
+	}
+	defer stop()
+	p, err := c.Progress(ctx, r.WorkflowID)
+	if err != nil {
+		return "", "", fmt.Errorf("ask run %s how far it is: %w", r.ID, err)
+	}
+	return p.HashBefore, p.HashAfter, nil
 }
 
 func (a *app) runsWatchCmd() *cobra.Command {

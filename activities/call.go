@@ -59,7 +59,13 @@ func (a *Activities) complete(ctx context.Context, c call) (model.Reply, error) 
 	if err != nil {
 		return model.Reply{}, err
 	}
+	var night *model.NanoUSD
+	if usd := c.job.Params.NightUSD; usd != nil {
+		n := model.FromUSD(*usd)
+		night = &n
+	}
 	booked, err := a.o.Store.Reserve(ctx, model.Booking{
+		Night: c.job.Params.Night, NightCap: night,
 		Key: key, RunID: c.job.RunID, Stage: c.stage, Step: c.step, Ref: c.ref,
 		Reserve: price.Most(c.req), Tokens: model.MostInput(c.req) + c.req.MaxTokens,
 		Budget: model.FromUSD(c.job.Params.BudgetUSD), Calls: c.job.Params.MaxCalls,

@@ -11,7 +11,7 @@ import (
 const (
 	StopBudget   = "budget"
 	StopCalls    = "max_calls"
-	StopCap      = "cap_" // and which: cap_run, cap_day, cap_month
+	StopCap      = "cap_" // and which: cap_run, cap_day, cap_month, cap_night
 	StopKillFile = "kill_file"
 	StopTimeout  = "timeout"
 	StopPerson   = "person"

@@ -22,13 +22,19 @@ type Cap struct {
 	Tokens int
 }
 
-// CapError is the refusal of a call by a cap of config.yaml. It is an ErrBudget or an ErrCalls.
+// CapNight is the cap on what the nights of a day may spend together: a schedule's, and not of config.yaml.
+const CapNight = "night"
+
+// CapError is the refusal of a call by a cap of config.yaml, or by that of a schedule. It is an ErrBudget or an ErrCalls.
 type CapError struct {
-	Cap  string // run, day, month
+	Cap  string // run, day, month, night
 	What string // dollars, calls, tokens
 }
 
 func (e *CapError) Error() string {
+	if e.Cap == CapNight {
+		return "what the nights of a day may spend together (--budget-usd-per-day of the schedule) is used up"
+	}
 	return fmt.Sprintf("the cap on %s for a %s (caps.%s in config.yaml) is used up", e.What, e.Cap, e.Cap)
 }
 
@@ -48,6 +54,10 @@ type Booking struct {
 	Tokens  int     // the most it can take of tokens, prompt and answer together
 	Budget  NanoUSD // the run's cap; spent and reserved never pass it
 	Calls   int     // the run's cap on calls; 0 is none
+	// Night says that a schedule's night makes the call, NightCap what all nights of a day (UTC) may spend together; nil is
+	// no cap.
+	Night    bool
+	NightCap *NanoUSD
 }
 
 // Booked is the ledger's leave, or the answer of a call that was made and paid before.

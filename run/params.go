@@ -48,6 +48,8 @@ type Params struct {
 	Without    []string `json:"without,omitempty"`        // parts left out: see Parts
 	Price      *float64 `json:"price_in,omitempty"`
 	PriceOut   *float64 `json:"price_out,omitempty"`
+	Night      bool     `json:"night,omitempty"`             // started by a schedule
+	NightUSD   *float64 `json:"night_usd_per_day,omitempty"` // dollars that all nights of a day (UTC) may spend together
 }
 
 // The parts of the optimizer that a run may leave out, to see what each of them earns.

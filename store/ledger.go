@@ -13,7 +13,7 @@ import (
 
 // Reserve asks for leave to make a call, in one transaction: a call that was settled before returns its answer and costs
 // nothing; otherwise the most it can cost is reserved, unless spent and reserved together would pass the budget
-// (model.ErrBudget) or the number of calls (model.ErrCalls). A reservation of the same key that is still open belongs to
+// (model.ErrBudget) or the number of calls (model.ErrCalls), or a cap beyond the run (model.CapError). A reservation of the same key that is still open belongs to
 // a process that died: it becomes unknown, which counts as spent.
 func (s *Store) Reserve(ctx context.Context, b model.Booking) (model.Booked, error) {
 	var out model.Booked
@@ -47,6 +47,11 @@ func (s *Store) Reserve(ctx context.Context, b model.Booking) (model.Booked, err
 		}
 		if err := s.withinCaps(ctx, tx, b); err != nil {
 			return err
+		}
+		if b.Night {
+			if err := s.night(ctx, tx, b); err != nil {
+				return err
+			}
 		}
 		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(attempt), 0) FROM calls WHERE key = ?`, b.Key).Scan(&attempts); err != nil {
 			return err

@@ -34,6 +34,7 @@ type Store interface {
 	Records
 	Ledger
 	Wikis
+	Nights
 	Learnings(ctx context.Context, f learning.Filter) ([]learning.Learning, error)
 	SearchIDs(ctx context.Context, query string, limit int) ([]string, error)
 }

@@ -34,7 +34,7 @@ type inputError string
 func (e inputError) Error() string        { return string(e) }
 func (e inputError) Is(target error) bool { return target == ErrBadInput }
 
-const memoParams = "params"
+const memoParams = workflows.MemoParams
 
 // Started is an optimization that is under way.
 type Started struct {
@@ -106,6 +106,8 @@ func (c *Connection) attach(ctx context.Context, id string, p run.Params) (*Star
 
 // differences names the fields in which two sets of choices differ, with both values.
 func differences(running, asked run.Params) []string {
+	// That a schedule started the run that is open does not keep a person who wants the same from waiting for it.
+	running.Night, running.NightUSD, asked.Night, asked.NightUSD = false, nil, false, nil
 	a, b := reflect.ValueOf(running), reflect.ValueOf(asked)
 	var out []string
 	for i := range a.NumField() {

@@ -225,6 +225,7 @@ func (c *Connection) StartWorker() (stop func(), err error) {
 	w.RegisterWorkflowWithOptions(workflows.OptimizeSkill, workflow.RegisterOptions{Name: workflows.OptimizeName})
 	w.RegisterWorkflowWithOptions(workflows.ResearchWiki, workflow.RegisterOptions{Name: workflows.ResearchName})
 	w.RegisterWorkflowWithOptions(workflows.ResearchTick, workflow.RegisterOptions{Name: workflows.TickName})
+	w.RegisterWorkflowWithOptions(workflows.NightlyOptimize, workflow.RegisterOptions{Name: workflows.NightName})
 	w.RegisterWorkflowWithOptions(workflows.Council, workflow.RegisterOptions{Name: workflows.CouncilName})
 	w.RegisterWorkflowWithOptions(workflows.Survey, workflow.RegisterOptions{Name: workflows.SurveyName})
 	w.RegisterActivity(acts)

@@ -218,6 +218,16 @@ func callFinishSurvey(ctx workflow.Context, in activities.FinishSurveyIn) (out a
 	return out, err
 }
 
+func callOpenNight(ctx workflow.Context, in activities.OpenNightIn) (out activities.OpenNightOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "OpenNight", in).Get(ctx, &out)
+	return out, err
+}
+
+func callCloseNight(ctx workflow.Context, in activities.CloseNightIn) (out activities.CloseNightOut, err error) {
+	err = workflow.ExecuteActivity(quick(ctx), "CloseNight", in).Get(ctx, &out)
+	return out, err
+}
+
 func callPickWiki(ctx workflow.Context, in activities.PickWikiIn) (out activities.PickWikiOut, err error) {
 	err = workflow.ExecuteActivity(quick(ctx), "PickWiki", in).Get(ctx, &out)
 	return out, err

@@ -16,6 +16,8 @@ const (
 	OptimizeName  = "OptimizeSkill"
 	ProgressQuery = "progress"
 	StopUpdate    = "stop"
+	// MemoParams names the memo in which a run's choices are kept as JSON: a second start compares its own with them.
+	MemoParams = "params"
 )
 
 // OptimizeInput starts an optimization. Carry is set by continue-as-new only.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -16,8 +17,22 @@ import (
 	"whetstone/workflows"
 )
 
-// scheduleID names a home's schedule of ticks: homes that share a cluster have each their own.
-func (s *Service) scheduleID() string { return "research-tick/" + s.homeID }
+// ResearchSchedule is the id of a home's schedule of ticks, as people name it.
+const ResearchSchedule = "research"
+
+// What a schedule is for.
+const (
+	KindResearch = "research"
+	KindOptimize = "optimize"
+)
+
+// scheduleID is a schedule's id on the server: homes that share a cluster have each their own.
+func (s *Service) scheduleID(id string) string {
+	if key, ok := strings.CutPrefix(id, nightPrefix); ok {
+		return s.nightPrefix() + key
+	}
+	return "research-tick/" + s.homeID
+}
 
 // ErrNoSchedule is returned where there is no such schedule.
 var ErrNoSchedule = errors.New("no such schedule")
@@ -34,6 +49,11 @@ type Schedule struct {
 	Skipped  int      `json:"skipped"` // since the one before was still running
 	Missed   int      `json:"missed"`
 	LastRuns []string `json:"last_runs"` // ids of workflows
+	Kind     string   `json:"kind"`
+	Skill    string   `json:"skill"`     // the key of the skill that nights train; "" for research
+	At       string   `json:"at"`        // HH:MM of each day; "" where Every tells
+	TimeZone string   `json:"time_zone"` // of At
+	Review   bool     `json:"review"`    // a night's result waits for a person
 }
 
 // catchUp lets a machine that slept run one missed tick, never a flood: no more than one interval back.
@@ -44,23 +64,31 @@ func catchUp(every time.Duration) time.Duration {
 // ScheduleTicks makes the schedule of research ticks, or changes it. A tick is skipped while the one before runs; a failed
 // one does not pause the schedule.
 func (c *Connection) ScheduleTicks(ctx context.Context, every time.Duration, perDay *float64) (created bool, err error) {
-	id := c.s.scheduleID()
 	action := &client.ScheduleWorkflowAction{
 		ID: "research-tick", Workflow: workflows.TickName, Args: []any{workflows.TickInput{PerDay: perDay, SearchAttributes: c.attrs}}, TaskQueue: c.s.TaskQueue(), WorkflowTaskTimeout: 5 * time.Second,
 		StaticSummary: "one page for the wiki that waited longest", Memo: map[string]any{memoParams: tickMemo(perDay)},
 	}
-	spec := client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: every}}}
-	_, err = c.Client.ScheduleClient().Create(ctx, client.ScheduleOptions{ID: id, Spec: spec, Action: action, Overlap: enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, CatchupWindow: catchUp(every), PauseOnFailure: false, Note: "research ticks of this home", Memo: map[string]any{memoParams: tickMemo(perDay)}})
+	return c.putSchedule(ctx, client.ScheduleOptions{
+		ID: c.s.scheduleID(ResearchSchedule), Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: every}}}, Action: action,
+		CatchupWindow: catchUp(every), Note: "research ticks of this home", Memo: map[string]any{memoParams: tickMemo(perDay)},
+	})
+}
+
+// putSchedule makes a schedule that skips what overlaps and goes on after failures, or changes the one there is. Whether
+// that one is paused stays as it is.
+func (c *Connection) putSchedule(ctx context.Context, o client.ScheduleOptions) (created bool, err error) {
+	o.Overlap, o.PauseOnFailure = enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, false
+	_, err = c.Client.ScheduleClient().Create(ctx, o)
 	if err == nil {
 		return true, nil
 	}
 	if !errors.Is(err, temporal.ErrScheduleAlreadyRunning) {
 		return false, fmt.Errorf("make the schedule: %w", err)
 	}
-	err = c.Client.ScheduleClient().GetHandle(ctx, id).Update(ctx, client.ScheduleUpdateOptions{DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
+	err = c.Client.ScheduleClient().GetHandle(ctx, o.ID).Update(ctx, client.ScheduleUpdateOptions{DoUpdate: func(in client.ScheduleUpdateInput) (*client.ScheduleUpdate, error) {
 		s := in.Description.Schedule
-		s.Spec, s.Action = &spec, action
-		s.Policy.CatchupWindow, s.Policy.Overlap, s.Policy.PauseOnFailure = catchUp(every), enumspb.SCHEDULE_OVERLAP_POLICY_SKIP, false
+		s.Spec, s.Action = &o.Spec, o.Action
+		s.Policy.CatchupWindow, s.Policy.Overlap, s.Policy.PauseOnFailure = o.CatchupWindow, o.Overlap, o.PauseOnFailure
 		return &client.ScheduleUpdate{Schedule: &s}, nil
 	}})
 	if err != nil {
@@ -76,33 +104,51 @@ func tickMemo(perDay *float64) string {
 	return fmt.Sprint(*perDay)
 }
 
-// Schedules lists this home's schedules.
+// Schedules lists this home's schedules: that of research first, then those of skills by key.
 func (c *Connection) Schedules(ctx context.Context) ([]Schedule, error) {
-	s, err := c.describeSchedule(ctx)
-	if errors.Is(err, ErrNoSchedule) {
-		return []Schedule{}, nil
-	}
+	nights, err := c.nights(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return []Schedule{s}, nil
+	out := []Schedule{}
+	for _, id := range append([]string{ResearchSchedule}, nights...) {
+		s, err := c.DescribeSchedule(ctx, id)
+		if errors.Is(err, ErrNoSchedule) { // one that was removed stays listed for a moment
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
 }
 
-func (c *Connection) describeSchedule(ctx context.Context) (Schedule, error) {
-	id := c.s.scheduleID()
-	d, err := c.Client.ScheduleClient().GetHandle(ctx, id).Describe(ctx)
+// DescribeSchedule tells how a schedule stands. ErrNoSchedule if there is none of that id.
+func (c *Connection) DescribeSchedule(ctx context.Context, id string) (Schedule, error) {
+	d, err := c.Client.ScheduleClient().GetHandle(ctx, c.s.scheduleID(id)).Describe(ctx)
 	if err != nil {
-		return Schedule{}, scheduleError("look at", err)
+		return Schedule{}, scheduleError("look at", id, err)
 	}
-	out := Schedule{ID: "research", Next: []string{}, LastRuns: []string{}}
+	out := Schedule{ID: id, Next: []string{}, LastRuns: []string{}, Kind: KindResearch}
+	if key, ok := strings.CutPrefix(id, nightPrefix); ok {
+		out.Kind, out.Skill = KindOptimize, key
+	}
 	if d.Schedule.State != nil {
 		out.Paused, out.Note = d.Schedule.State.Paused, d.Schedule.State.Note
 	}
 	if d.Schedule.Spec != nil && len(d.Schedule.Spec.Intervals) > 0 {
 		out.Every = d.Schedule.Spec.Intervals[0].Every.String()
 	}
+	if d.Schedule.Spec != nil {
+		out.At, out.TimeZone = clockOf(d.Schedule.Spec)
+	}
 	if a, ok := d.Schedule.Action.(*client.ScheduleWorkflowAction); ok {
-		out.PerDay = c.perDay(a)
+		if out.Kind == KindOptimize {
+			out.PerDay, out.Review = nightChoices(a)
+		} else {
+			out.PerDay = c.perDay(a)
+		}
 	}
 	out.Runs, out.Skipped, out.Missed = d.Info.NumActions, d.Info.NumActionsSkippedOverlap, d.Info.NumActionsMissedCatchupWindow
 	for i, t := range d.Info.NextActionTimes {
@@ -132,9 +178,9 @@ func (c *Connection) perDay(a *client.ScheduleWorkflowAction) *float64 {
 	return &v
 }
 
-// Change pauses, resumes, triggers or deletes the schedule.
-func (c *Connection) Change(ctx context.Context, what, note string) error {
-	h := c.Client.ScheduleClient().GetHandle(ctx, c.s.scheduleID())
+// Change pauses, resumes, triggers or deletes a schedule.
+func (c *Connection) Change(ctx context.Context, id, what, note string) error {
+	h := c.Client.ScheduleClient().GetHandle(ctx, c.s.scheduleID(id))
 	var err error
 	switch what {
 	case "pause":
@@ -149,59 +195,68 @@ func (c *Connection) Change(ctx context.Context, what, note string) error {
 		err = fmt.Errorf("unknown change %q", what)
 	}
 	if err != nil {
-		return scheduleError(what, err)
+		return scheduleError(what, id, err)
 	}
 	return nil
 }
 
-func scheduleError(what string, err error) error {
+func scheduleError(what, id string, err error) error {
 	var none *serviceerror.NotFound
 	if errors.As(err, &none) {
-		return fmt.Errorf("%s the schedule: %w: make it with `starter schedule research --every 1h`", what, ErrNoSchedule)
+		hint := "starter schedule research --every 1h"
+		if strings.HasPrefix(id, nightPrefix) {
+			hint = "starter schedule optimize --skill PATH"
+		}
+		return fmt.Errorf("%s the schedule %s: %w: make it with `%s`", what, id, ErrNoSchedule, hint)
 	}
 	return fmt.Errorf("%s the schedule: %w", what, err)
 }
 
-// TriggerAndWait runs a tick now and waits for its end.
-func (c *Connection) TriggerAndWait(ctx context.Context) (workflows.TickOutput, error) {
+// TriggerTick runs a tick now and waits for its end.
+func (c *Connection) TriggerTick(ctx context.Context) (workflows.TickOutput, error) {
 	var out workflows.TickOutput
-	before, err := c.describeRuns(ctx)
+	err := c.triggerAndWait(ctx, ResearchSchedule, "tick", &out)
+	return out, err
+}
+
+// triggerAndWait has a schedule act now, and waits for the end of the workflow that it starts.
+func (c *Connection) triggerAndWait(ctx context.Context, id, what string, out any) error {
+	before, err := c.describeRuns(ctx, id)
 	if err != nil {
-		return out, err
+		return err
 	}
-	if err := c.Change(ctx, "trigger", ""); err != nil {
-		return out, err
+	if err := c.Change(ctx, id, "trigger", ""); err != nil {
+		return err
 	}
 	t := time.NewTicker(200 * time.Millisecond)
 	defer t.Stop()
 	deadline := time.Now().Add(30 * time.Second)
 	for {
-		now, err := c.describeRuns(ctx)
+		now, err := c.describeRuns(ctx, id)
 		if err != nil {
-			return out, err
+			return err
 		}
 		for key, r := range now {
 			if _, old := before[key]; old {
 				continue
 			}
-			err := c.Client.GetWorkflow(ctx, r[0], r[1]).Get(ctx, &out)
-			return out, err
+			return c.Client.GetWorkflow(ctx, r[0], r[1]).Get(ctx, out)
 		}
 		if time.Now().After(deadline) {
-			return out, errors.New("the tick was skipped: the one before is still running")
+			return fmt.Errorf("the %s was skipped: the one before is still running", what)
 		}
 		select {
 		case <-ctx.Done():
-			return out, ctx.Err()
+			return ctx.Err()
 		case <-t.C:
 		}
 	}
 }
 
-func (c *Connection) describeRuns(ctx context.Context) (map[string][2]string, error) {
-	d, err := c.Client.ScheduleClient().GetHandle(ctx, c.s.scheduleID()).Describe(ctx)
+func (c *Connection) describeRuns(ctx context.Context, id string) (map[string][2]string, error) {
+	d, err := c.Client.ScheduleClient().GetHandle(ctx, c.s.scheduleID(id)).Describe(ctx)
 	if err != nil {
-		return nil, scheduleError("trigger", err)
+		return nil, scheduleError("trigger", id, err)
 	}
 	out := map[string][2]string{}
 	for _, r := range d.Info.RecentActions {

@@ -51,11 +51,24 @@ func (a *app) optimizeCmd() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.optimize(cmd.Context(), o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.skill, "skill", "", "the SKILL.md, its folder, or the name of a skill that was trained before")
+	o.bind(cmd)
 	f.StringVar(&o.importFile, "import", "", "import learnings from this JSON Lines file first and link them to the skill")
+	f.StringVar(&o.replay, "replay", "", "folder to answer model calls from, as --record wrote it: no provider is asked and nothing is paid")
+	f.StringVar(&o.report, "report", "", "also write the report to this HTML file")
+	f.BoolVar(&o.dryRun, "dry-run", false, "deliver nothing")
+	f.BoolVar(&o.showPrompts, "show-prompts", false, "print what would be sent to the provider, and send nothing")
+	f.BoolVar(&o.watch, "watch", false, "show progress also where standard error is no terminal")
+	f.BoolVar(&o.detach, "detach", false, "start the run and return; needs a running worker")
+	cmd.MarkFlagsMutuallyExclusive("write", "stage", "dry-run")
+	return cmd
+}
+
+// bind declares the flags that need nobody to be there: those of `schedule optimize`, too.
+func (o *optimizeFlags) bind(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.skill, "skill", "", "the SKILL.md, its folder, or the name of a skill that was trained before")
 	f.StringVar(&o.provider, "provider", "", "the provider of the model: "+strings.Join(llm.Providers(), ", ")+", or one of config.yaml (default: the first of openai, anthropic and gemini whose key is set, else offline)")
 	f.StringVar(&o.record, "record", "", "folder to write every model call down in, with its prompt and answer")
-	f.StringVar(&o.replay, "replay", "", "folder to answer model calls from, as --record wrote it: no provider is asked and nothing is paid")
 	f.StringSliceVar(&o.fallback, "fallback", nil, "provider:model to reflect with where the first one fails; the judge is never changed within a run")
 	f.StringVar(&o.model, "model", "", "the reflecting model (default the provider's)")
 	f.StringVar(&o.judge, "judge-model", "", "the judging model (default the reflecting one)")
@@ -72,7 +85,6 @@ func (a *app) optimizeCmd() *cobra.Command {
 	f.BoolVar(&o.baselines, "baselines", false, "also measure what appending everything and a one-shot rewrite would have reached, within the budget")
 	f.BoolVar(&o.review, "review", false, "wait for `starter runs decide` before anything is delivered; needs a running worker")
 	f.StringSliceVar(&o.without, "without", nil, "leave parts of the optimizer out, to see what they earn: "+strings.Join(run.Parts, ", "))
-	f.StringVar(&o.report, "report", "", "also write the report to this HTML file")
 	f.IntVar(&o.epochs, "epochs", 3, "passes over the train part")
 	f.IntVar(&o.batch, "batch-size", 8, "corrections in a minibatch")
 	f.IntVar(&o.minibatches, "minibatches", 2, "minibatches reflected on in parallel in a step")
@@ -94,12 +106,6 @@ func (a *app) optimizeCmd() *cobra.Command {
 	f.BoolVar(&o.plain, "plain", false, "accept a file without frontmatter")
 	f.BoolVar(&o.write, "write", false, "replace the file, if it is unchanged since the run began")
 	f.BoolVar(&o.stage, "stage", false, "write the result beside the file as SKILL.md.proposed")
-	f.BoolVar(&o.dryRun, "dry-run", false, "deliver nothing")
-	f.BoolVar(&o.showPrompts, "show-prompts", false, "print what would be sent to the provider, and send nothing")
-	f.BoolVar(&o.watch, "watch", false, "show progress also where standard error is no terminal")
-	f.BoolVar(&o.detach, "detach", false, "start the run and return; needs a running worker")
-	cmd.MarkFlagsMutuallyExclusive("write", "stage", "dry-run")
-	return cmd
 }
 
 func (a *app) optimize(ctx context.Context, o optimizeFlags) error {

@@ -10,16 +10,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"whetstone/service"
+	"whetstone/skill"
 )
 
 func (a *app) scheduleCmd() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "schedule", Short: "Let wikis grow by themselves, within a budget", Args: cobra.NoArgs,
-		Long: "A schedule gives the opted-in wiki (auto_research.enabled: true) that waited longest one page at each tick. A tick is skipped while the one before runs; a machine that slept\nruns one missed tick, not all of them; a wiki whose tick fails backs off and the others go on. Ticks need a worker that stays: `worker`.",
+		Use: "schedule", Short: "Let wikis grow and skills be trained by themselves, within a budget", Args: cobra.NoArgs,
+		Long: "The schedule of research gives the opted-in wiki (auto_research.enabled: true) that waited longest one page at each tick; a skill's schedule trains it every night.\n" +
+			"What is due is skipped while the one before runs, and what fails is told and does not stop the schedule. A machine that slept runs one missed tick, not all of them.\n" +
+			"Schedules need a worker that stays: `worker`. Where there are several, pause, resume, trigger and delete take the ID that list gives: research, or optimize/SKILL.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(a.scheduleResearchCmd(), a.scheduleListCmd(), a.scheduleChangeCmd("pause", "Stop ticking until resumed", "paused", false), a.scheduleChangeCmd("resume", "Go on ticking", "goes on", true),
-		a.scheduleTriggerCmd(), a.scheduleChangeCmd("delete", "Remove the schedule", "removed", false))
+	cmd.AddCommand(a.scheduleResearchCmd(), a.scheduleOptimizeCmd(), a.scheduleListCmd(), a.scheduleChangeCmd("pause", "Let a schedule rest until resumed", "is paused", false), a.scheduleChangeCmd("resume", "Let a schedule go on", "goes on", true),
+		a.scheduleTriggerCmd(), a.scheduleChangeCmd("delete", "Remove a schedule", "is removed", false))
 	return cmd
 }
 
@@ -89,22 +92,10 @@ func (a *app) scheduleListCmd() *cobra.Command {
 					return a.printJSON(list)
 				}
 				if len(list) == 0 {
-					return a.print("no schedules: make one with `starter schedule research --every 1h`\n")
+					return a.print("no schedules: make one with `starter schedule research --every 1h` or `starter schedule optimize --skill PATH`\n")
 				}
 				for _, x := range list {
-					var b strings.Builder
-					fmt.Fprintf(&b, "%s: every %s", x.ID, x.Every)
-					if x.PerDay != nil {
-						fmt.Fprintf(&b, ", at most $%.2f a day", *x.PerDay)
-					}
-					if x.Paused {
-						fmt.Fprintf(&b, ", paused %s", x.Note)
-					}
-					fmt.Fprintf(&b, "; %d tick(s) so far, %d skipped, %d missed", x.Runs, x.Skipped, x.Missed)
-					if len(x.Next) > 0 && !x.Paused {
-						fmt.Fprintf(&b, ", next %s", x.Next[0])
-					}
-					if err := a.print("%s\n", b.String()); err != nil {
+					if err := a.print("%s\n", scheduleLine(x)); err != nil {
 						return err
 					}
 				}
@@ -114,18 +105,71 @@ func (a *app) scheduleListCmd() *cobra.Command {
 	}
 }
 
-func scheduleID(args []string) error {
-	if len(args) == 1 && args[0] != "research" {
-		return usage("no schedule %q: the one there is is called research", args[0])
+func scheduleLine(x service.Schedule) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", x.ID, rhythm(x.Every, x.At, x.TimeZone))
+	if x.PerDay != nil {
+		fmt.Fprintf(&b, ", at most $%.2f a day", *x.PerDay)
 	}
-	return nil
+	if x.Paused {
+		fmt.Fprintf(&b, ", paused %s", x.Note)
+	}
+	turn := "tick(s)"
+	if x.Kind == service.KindOptimize {
+		turn = "night(s)"
+	}
+	fmt.Fprintf(&b, "; %d %s so far, %d skipped, %d missed", x.Runs, turn, x.Skipped, x.Missed)
+	if len(x.Next) > 0 && !x.Paused {
+		fmt.Fprintf(&b, ", next %s", x.Next[0])
+	}
+	return b.String()
+}
+
+func rhythm(every, at, zone string) string {
+	if at != "" {
+		return fmt.Sprintf("each day at %s (%s)", at, zone)
+	}
+	return "every " + every
+}
+
+// checkScheduleID refuses what can be no schedule's id before anything is connected.
+func checkScheduleID(args []string) error {
+	if len(args) == 0 || args[0] == service.ResearchSchedule {
+		return nil
+	}
+	if key, ok := strings.CutPrefix(args[0], "optimize/"); ok && key != "" && key == skill.Key(key) {
+		return nil
+	}
+	return usage("no schedule %q: want research or optimize/SKILL, see `starter schedule list`", args[0])
+}
+
+// scheduleID is the id that was given, or that of the only schedule there is.
+func scheduleID(ctx context.Context, c *service.Connection, args []string) (string, error) {
+	if len(args) == 1 {
+		return args[0], nil
+	}
+	list, err := c.Schedules(ctx)
+	if err != nil {
+		return "", err
+	}
+	switch len(list) {
+	case 0:
+		return service.ResearchSchedule, nil // what it is asked for says that there is none, and how to make one
+	case 1:
+		return list[0].ID, nil
+	}
+	ids := make([]string, len(list))
+	for i, x := range list {
+		ids[i] = x.ID
+	}
+	return "", usage("there are %d schedules: say which of %s", len(list), strings.Join(ids, ", "))
 }
 
 func (a *app) scheduleChangeCmd(name, short, done string, worker bool) *cobra.Command {
 	return &cobra.Command{
 		Use: name + " [ID]", Short: short, Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := scheduleID(args); err != nil {
+			if err := checkScheduleID(args); err != nil {
 				return err
 			}
 			ctx := cmd.Context()
@@ -135,13 +179,17 @@ func (a *app) scheduleChangeCmd(name, short, done string, worker bool) *cobra.Co
 						return err
 					}
 				}
-				if err := c.Change(ctx, name, ""); err != nil {
+				id, err := scheduleID(ctx, c, args)
+				if err != nil {
+					return err
+				}
+				if err := c.Change(ctx, id, name, ""); err != nil {
 					return err
 				}
 				if a.json {
-					return a.printJSON(map[string]any{"id": "research", "done": name})
+					return a.printJSON(map[string]any{"id": id, "done": name})
 				}
-				return a.print("the schedule research is %s\n", strings.TrimPrefix(done, "is "))
+				return a.print("the schedule %s %s\n", id, done)
 			})
 		},
 	}
@@ -149,9 +197,9 @@ func (a *app) scheduleChangeCmd(name, short, done string, worker bool) *cobra.Co
 
 func (a *app) scheduleTriggerCmd() *cobra.Command {
 	return &cobra.Command{
-		Use: "trigger [ID]", Short: "Run one tick now and wait for it", Args: cobra.MaximumNArgs(1),
+		Use: "trigger [ID]", Short: "Run one tick or night now and wait for it", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := scheduleID(args); err != nil {
+			if err := checkScheduleID(args); err != nil {
 				return err
 			}
 			ctx := cmd.Context()
@@ -159,7 +207,14 @@ func (a *app) scheduleTriggerCmd() *cobra.Command {
 				if err := a.needWorker(ctx, c, "a schedule"); err != nil {
 					return err
 				}
-				out, err := c.TriggerAndWait(ctx)
+				id, err := scheduleID(ctx, c, args)
+				if err != nil {
+					return err
+				}
+				if id != service.ResearchSchedule {
+					return a.triggerNight(ctx, c, id)
+				}
+				out, err := c.TriggerTick(ctx)
 				if err != nil {
 					return err
 				}

@@ -111,9 +111,6 @@ func (a *Activities) rewrite(ctx context.Context, job Job, text, body string, tr
 	case err != nil:
 		return "", "", err
 	}
-	made, err = optimizer.ParseRewrite(reply.Text)
-	if err != nil {
-		return "", err.Error(), nil
-	}
-	return made, "", nil
+	made, why = optimizer.ParseRewrite(reply.Text)
+	return made, why, nil
 }

@@ -41,9 +41,8 @@ func (a *Activities) rankEdits(ctx context.Context, in ProposeIn, d *optimizer.D
 	if err != nil {
 		return nil, err
 	}
-	order, err := optimizer.ParseRank(reply.Text, len(edits))
-	if err != nil {
-		return edits, nil
+	if order, bad := optimizer.ParseRank(reply.Text, len(edits)); bad == nil {
+		edits = optimizer.Reorder(edits, order)
 	}
-	return optimizer.Reorder(edits, order), nil
+	return edits, nil
 }

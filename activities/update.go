@@ -105,9 +105,9 @@ func (a *Activities) slowUpdate(ctx context.Context, in UpdateIn, f *skill.File,
 			return UpdateOut{}, err
 		}
 	}
-	patch, err := optimizer.SlowPatch(f.Body, made)
-	if err != nil {
-		return UpdateOut{Failed: "the slow update was refused: " + err.Error()}, nil
+	patch, bad := optimizer.SlowPatch(f.Body, made)
+	if bad != nil {
+		return UpdateOut{Failed: "the slow update was refused: " + bad.Error()}, nil
 	}
 	record := run.PatchRecord{RunID: in.Job.RunID, Step: in.Step, Op: string(patch.Op), Anchor: patch.Anchor, Payload: patch.Payload, Support: 1, State: "selected"}
 	out := UpdateOut{}

@@ -33,7 +33,8 @@ func peers() []peerGate {
 		{"2 standard errors", func(*rand.Rand, []float64) float64 { return 0 }, func(r *rand.Rand, p []float64, _ float64) bool {
 			var sum, squares float64
 			for _, chance := range p {
-				d := float64(bit(r, chance) - bit(r, chance))
+				after, before := bit(r, chance), bit(r, chance)
+				d := float64(after - before)
 				sum += d
 				squares += d * d
 			}

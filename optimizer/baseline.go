@@ -2,7 +2,6 @@ package optimizer
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -41,15 +40,15 @@ func RewriteMessages(skillText string, ts []model.Trajectory) []model.Message {
 	}
 }
 
-// ParseRewrite reads the new body. An answer without one is an error that says so.
-func ParseRewrite(reply string) (string, error) {
+// ParseRewrite reads the new body; why says that there is none.
+func ParseRewrite(reply string) (body, why string) {
 	for _, candidate := range jsonmend.Objects(reply) {
 		var raw struct {
 			Body *string `json:"body"`
 		}
 		if json.Unmarshal([]byte(candidate), &raw) == nil && raw.Body != nil && strings.TrimSpace(*raw.Body) != "" {
-			return strings.TrimRight(*raw.Body, "\n") + "\n", nil
+			return strings.TrimRight(*raw.Body, "\n") + "\n", ""
 		}
 	}
-	return "", errors.New("the model's answer holds no body")
+	return "", "the model's answer holds no body"
 }

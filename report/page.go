@@ -210,10 +210,15 @@ func choices(p *run.Params) []fact {
 	}
 	n := func(name string, v int) fact { return fact{name, strconv.Itoa(v)} }
 	out := []fact{
-		{"seed", strconv.FormatInt(p.Seed, 10)}, n("epochs", p.Epochs), n("minibatches", p.Minibatch), n("batch size", p.BatchSize), n("learning rate, most", p.LR), n("learning rate, least", p.MinLR),
-		n("adds a step, most", p.MaxAdds), n("deletes a step, most", p.MaxDeletes), n("replaces a step, most", p.MaxReplace), n("trials", p.Trials), {"alpha", strconv.FormatFloat(p.Alpha, 'g', -1, 64)},
-		{"budget", fmt.Sprintf("$%.2f", p.BudgetUSD)}, n("calls, most", p.MaxCalls), n("seconds, most", p.TimeoutSec), n("patience", p.Patience), n("tokens of the skill, most", p.MaxTokens),
-		{"matched learnings", yes(p.Match)}, {"pending learnings", yes(p.Pending)}, {"delivery", p.Deliver},
+		{"seed", strconv.FormatInt(p.Seed, 10)},
+		n("epochs", p.Epochs), n("minibatches", p.Minibatch), n("batch size", p.BatchSize), n("learning rate, most", p.LR), n("learning rate, least", p.MinLR),
+		n("adds a step, most", p.MaxAdds), n("deletes a step, most", p.MaxDeletes), n("replaces a step, most", p.MaxReplace), n("trials", p.Trials),
+		{"alpha", strconv.FormatFloat(p.Alpha, 'g', -1, 64)},
+		{"budget", fmt.Sprintf("$%.2f", p.BudgetUSD)},
+		n("calls, most", p.MaxCalls), n("seconds, most", p.TimeoutSec), n("patience", p.Patience), n("tokens of the skill, most", p.MaxTokens),
+		{"matched learnings", yes(p.Match)},
+		{"pending learnings", yes(p.Pending)},
+		{"delivery", p.Deliver},
 	}
 	if len(p.Fallback) > 0 {
 		out = append(out, fact{"fallback", list(p.Fallback)})

@@ -50,7 +50,7 @@ func (s *Service) Report(ctx context.Context, r run.Run, version string) (report
 	if d.Items, err = m.items(ctx, d.Steps); err != nil {
 		return d, err
 	}
-	if d.Baselines, err = m.baselines(ctx, d.Spend); err != nil {
+	if d.Baselines, err = m.baselines(ctx); err != nil {
 		return d, err
 	}
 	d.Advice, err = s.advice(ctx, r.ID)
@@ -181,7 +181,7 @@ var baselineWords = map[string]string{
 }
 
 // baselines are what simpler ways reached on the items that the result is reported on.
-func (m measurements) baselines(ctx context.Context, spend []run.Spend) ([]report.Baseline, error) {
+func (m measurements) baselines(ctx context.Context) ([]report.Baseline, error) {
 	kept, err := m.s.Store.Baselines(ctx, m.run.ID)
 	if err != nil || len(kept) == 0 {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 )
 
 // A look is one comparison of a candidate with its parent by a judge that answers at random. It is made in stages, each of
@@ -134,9 +135,35 @@ func (d Design) share(t int) float64 {
 	return (1 - lastShare) * float64(t) / float64(n*(n+1)/2)
 }
 
+// furthered reports whether all items whose base trials differ have had all their further trials.
+func (d Design) furthered(s []Sight) bool {
+	differ := false
+	for _, x := range s {
+		if min(x.Main[0].N, x.Main[1].N) < d.Trials {
+			return false
+		}
+		if x.Main[0].Pass != x.Main[1].Pass {
+			if min(x.Further[0].N, x.Further[1].N) < d.Trials {
+				return false
+			}
+			differ = true
+		}
+	}
+	return differ && !d.NoStops
+}
+
 // Next says what to measure next, or decides. It is asked after triage, and again after each measurement. seed serves the
 // sign-flip test where its distribution can not be had exactly.
 func (d Design) Next(s []Sight, alpha float64, seed uint64) (*Ask, *Decision) {
+	further := d.furthered(s)
+	if !further {
+		// Further trials that broke off are measured to their end before they count: a test on a part of them would be one more
+		// test than alpha was shared out for.
+		s = slices.Clone(s)
+		for i := range s {
+			s[i].Further = [2]Tally{}
+		}
+	}
 	done := math.MaxInt
 	for _, x := range s {
 		done = min(done, x.Main[0].N, x.Main[1].N)
@@ -149,15 +176,12 @@ func (d Design) Next(s []Sight, alpha float64, seed uint64) (*Ask, *Decision) {
 	}
 	diffs := make([]float64, len(s))
 	var differ []int
-	further := done == d.Trials // all that differ have had their further trials
 	for i, x := range s {
 		diffs[i] = x.Weight * (x.rate(1) - x.rate(0))
 		if x.Main[0].Pass != x.Main[1].Pass {
 			differ = append(differ, i)
-			further = further && min(x.Further[0].N, x.Further[1].N) >= d.Trials
 		}
 	}
-	further = further && len(differ) > 0 && !d.NoStops
 	p, any := SignFlip(diffs, seed)
 	spend := alpha * d.share(done)
 	if further {

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -84,6 +85,9 @@ func (o *optimization) reject(r *run.Result, why string) {
 // baselines measures what simpler ways would have reached. What can not be measured any more is told.
 func (o *optimization) baselines(ctx workflow.Context, r *run.Result) error {
 	if o.Stopping || interrupted(o.StopReason) {
+		for _, name := range activities.Baselines {
+			r.Notes = append(r.Notes, "baseline "+name+" was not measured: "+cmp.Or(o.StopReason, activities.StopPerson))
+		}
 		return nil
 	}
 	o.phase = "baselines"

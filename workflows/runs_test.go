@@ -239,3 +239,23 @@ func (w *world) lifts(r model.Request) (model.Reply, error) {
 	}
 	return sees(w.t, task, func(it model.JudgeItem) bool { return task.Body != f.Body || len(it.Expected)%7 == 0 }), nil
 }
+
+// contested is a judge under which the first text does badly, and every other one well at some items, badly at others, and at a
+// few never: which of them, depends on its bytes.
+func contested(t testing.TB, orig string) func(model.Request) (model.Reply, error) {
+	return func(r model.Request) (model.Reply, error) {
+		task, is := r.Task.(*model.JudgeTask)
+		if !is {
+			return model.Reply{}, nil
+		}
+		return sees(t, task, func(it model.JudgeItem) bool {
+			switch c := skill.Hash(it.ID)[0]; {
+			case c >= 'd':
+				return true
+			case c < '3' || task.Body == orig:
+				return false
+			}
+			return skill.Hash(task.Body + it.ID)[0] >= '6'
+		}), nil
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,13 +71,13 @@ func TestPositionBiasCanNotWin(t *testing.T) {
 			w.random()
 			w.params.Provider, w.params.Seed = "offline", seed
 			w.params.Mode, w.params.Pairwise = activities.ModeRollout, true
-			pairs := 0
+			var pairs atomic.Int32
 			w.listen(func(r model.Request) (model.Reply, error) {
 				task, is := r.Task.(*model.PairTask)
 				if !is {
 					return model.Reply{}, nil
 				}
-				pairs++
+				pairs.Add(1)
 				type verdict struct {
 					ID     string `json:"id"`
 					Better string `json:"better"`
@@ -91,7 +92,7 @@ func TestPositionBiasCanNotWin(t *testing.T) {
 			if r.Accepted != 0 || r.HashAfter != r.HashBefore {
 				t.Errorf("always %s, seed %d: %d accepted", side, seed, r.Accepted)
 			}
-			if pairs == 0 {
+			if pairs.Load() == 0 {
 				t.Error("nothing was compared")
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -259,3 +260,6 @@ func contested(t testing.TB, orig string) func(model.Request) (model.Reply, erro
 		}), nil
 	}
 }
+
+// stop writes the kill file.
+func (w *world) stop() { _ = os.WriteFile(filepath.Join(w.dir, "STOP"), nil, 0o600) }

@@ -180,3 +180,23 @@ func (j Job) reflectors() ([]model.Ref, error) {
 }
 
 func (j Job) judge() (model.Ref, error) { return model.ParseRef(j.Params.Judge) }
+
+// others are the second judge and the model that answers in mode rollout, as far as the run has them.
+func (j Job) others() ([]model.Ref, error) {
+	names := []string{j.Params.Judge2}
+	if j.Params.Mode == ModeRollout {
+		names = append(names, j.Params.Target)
+	}
+	var out []model.Ref
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		ref, err := model.ParseRef(name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ref)
+	}
+	return out, nil
+}

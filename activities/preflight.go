@@ -58,18 +58,11 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if err != nil {
 		return PreflightOut{}, InputError("read the model's name: %w", err)
 	}
-	used := append(refs, judge)
-	for _, name := range []string{p.Judge2, p.Target} {
-		if name == "" {
-			continue
-		}
-		ref, err := model.ParseRef(name)
-		if err != nil {
-			return PreflightOut{}, InputError("read a model's name: %w", err)
-		}
-		used = append(used, ref)
+	others, err := in.Job.others()
+	if err != nil {
+		return PreflightOut{}, InputError("read a model's name: %w", err)
 	}
-	for _, ref := range used {
+	for _, ref := range append(append(others, judge), refs...) {
 		if _, err := a.client(call{job: in.Job, ref: ref}); err != nil {
 			return PreflightOut{}, InputError("%w", err)
 		}
@@ -100,6 +93,10 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 		return PreflightOut{}, err
 	}
 	if err := a.o.Store.Freeze(ctx, in.Job.RunID, p.SkillKey, items, excluded); err != nil {
+		return PreflightOut{}, err
+	}
+	// Where an earlier attempt has frozen the run, that is what counts: the learnings may have changed since.
+	if items, err = a.o.Store.RunItems(ctx, in.Job.RunID, ""); err != nil {
 		return PreflightOut{}, err
 	}
 	train, selection, test := validation.Of(items, validation.Train), validation.Of(items, validation.Selection), validation.Of(items, validation.Test)

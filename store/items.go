@@ -27,9 +27,13 @@ func (s *Store) Sides(ctx context.Context, skillKey string) (map[string]validati
 }
 
 // Freeze stores a run's items with their sides, and the excluded learnings. A side that was assigned before is never
-// changed. Freezing again changes nothing.
+// changed. Freezing again changes nothing, whatever the items are by then.
 func (s *Store) Freeze(ctx context.Context, runID, skillKey string, items []validation.Item, excluded []validation.Excluded) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
+		var frozen bool
+		if err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM run_items WHERE run_id = ?)`, runID).Scan(&frozen); err != nil || frozen {
+			return err
+		}
 		for _, it := range items {
 			spec, err := specOf(it)
 			if err != nil {

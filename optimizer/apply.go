@@ -3,6 +3,7 @@ package optimizer
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"whetstone/internal/mdblock"
 	"whetstone/learning"
@@ -100,8 +101,13 @@ func (d *Doc) Resolve(p Patch) (Edit, *PatchError) {
 	return e, nil
 }
 
+// blank reports whether nobody would see anything of a text: it is white space and format characters, such as a zero-width space.
+func blank(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.Is(unicode.Cf, r) }) < 0
+}
+
 func (d *Doc) resolveAdd(p Patch) (Edit, *PatchError) {
-	if strings.TrimSpace(p.Payload) == "" {
+	if blank(p.Payload) {
 		return Edit{}, refuse(EmptyPayload, "nothing to add")
 	}
 	payload := strings.TrimRight(unify(p.Payload), "\n")
@@ -162,7 +168,7 @@ func (d *Doc) resolveChange(p Patch) (Edit, *PatchError) {
 	if p.Anchor == "" {
 		return Edit{}, refuse(AnchorMissing, "%s needs an anchor", p.Op)
 	}
-	if p.Op == Replace && strings.TrimSpace(p.Payload) == "" {
+	if p.Op == Replace && blank(p.Payload) {
 		return Edit{}, refuse(EmptyPayload, "an empty replacement is a deletion and must say so")
 	}
 	start, end, err := d.find(p.Anchor)

@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -85,8 +84,12 @@ func (o *optimization) reject(r *run.Result, why string) {
 // baselines measures what simpler ways would have reached. What can not be measured any more is told.
 func (o *optimization) baselines(ctx workflow.Context, r *run.Result) error {
 	if o.Stopping || interrupted(o.StopReason) {
+		why := o.StopReason
+		if o.Stopping {
+			why = activities.StopPerson
+		}
 		for _, name := range activities.Baselines {
-			r.Notes = append(r.Notes, "baseline "+name+" was not measured: "+cmp.Or(o.StopReason, activities.StopPerson))
+			r.Notes = append(r.Notes, "baseline "+name+" was not measured: "+why)
 		}
 		return nil
 	}

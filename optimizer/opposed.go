@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"maps"
 	"strings"
 
 	"whetstone/internal/mdblock"
@@ -76,19 +77,11 @@ func contradicts(a, b []said) bool {
 	return false
 }
 
-// sameSubject holds for the same content words or, from three words on, where nearly all of the shorter advice occur in the
-// longer one, and the longer one does not say much else. Two words and another third one are too little to go by: "never X"
-// and "X in tests" can both be meant.
+// sameSubject holds for the same content words or, from three words on, for the same advice in about the same words. Two words
+// and another third one are too little to go by: "never X" and "X in tests" can both be meant.
 func sameSubject(a, b map[string]bool) bool {
-	both := 0
-	for t := range a {
-		if b[t] {
-			both++
-		}
+	if min(len(a), len(b)) < 3 {
+		return maps.Equal(a, b)
 	}
-	small, large := min(len(a), len(b)), max(len(a), len(b))
-	if small < 3 {
-		return both == large
-	}
-	return float64(both) >= 0.85*float64(small) && float64(both) >= 0.5*float64(large)
+	return words.SameSubject(a, b)
 }

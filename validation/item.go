@@ -206,7 +206,7 @@ func contradictions(ls []learning.Learning) map[int]int {
 	out := map[int]int{}
 	for i := range rs {
 		for j := i + 1; j < len(rs); j++ {
-			if rs[i].negated == rs[j].negated || !sameSubject(rs[i].content, rs[j].content) {
+			if rs[i].negated == rs[j].negated || !words.SameSubject(rs[i].content, rs[j].content) {
 				continue
 			}
 			if _, ok := out[i]; !ok {
@@ -218,19 +218,6 @@ func contradictions(ls []learning.Learning) map[int]int {
 		}
 	}
 	return out
-}
-
-// sameSubject holds when nearly all content words of the shorter advice occur in the longer one, and the longer one does
-// not say much else.
-func sameSubject(a, b map[string]bool) bool {
-	both := 0
-	for t := range a {
-		if b[t] {
-			both++
-		}
-	}
-	small, large := min(len(a), len(b)), max(len(a), len(b))
-	return small >= 3 && float64(both) >= 0.85*float64(small) && float64(both) >= 0.5*float64(large)
 }
 
 // clusterThreshold is the token Jaccard from which two items are the same advice in other words.

@@ -132,3 +132,16 @@ var cjkModals = func() *strings.Replacer {
 }()
 
 var cjkNegators = []string{"不要", "不能", "不得", "不可", "不应", "不准", "不许", "禁止", "避免", "切勿", "勿", "严禁", "别再", "绝不", "从不", "无需", "不用", "不再"}
+
+// SameSubject holds when nearly all content words of the shorter advice occur in the longer one, and the longer one does not say
+// much else. Fewer than three words are too few to go by.
+func SameSubject(a, b map[string]bool) bool {
+	both := 0
+	for t := range a {
+		if b[t] {
+			both++
+		}
+	}
+	small, large := min(len(a), len(b)), max(len(a), len(b))
+	return small >= 3 && float64(both) >= 0.85*float64(small) && float64(both) >= 0.5*float64(large)
+}

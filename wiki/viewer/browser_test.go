@@ -1,10 +1,7 @@
 package viewer
 
 import (
-	"context"
 	"os"
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,39 +9,14 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-)
 
-// browser starts a headless Chromium. Without one the test is skipped, unless WHETSTONE_BROWSER=required says that there
-// must be one, as CI does.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	bin := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell", "chrome"} {
-		if p, err := exec.LookPath(name); err == nil {
-			bin = p
-			break
-		}
-	}
-	if bin == "" {
-		if os.Getenv("WHETSTONE_BROWSER") == "required" {
-			t.Fatal("no Chromium on this machine")
-		}
-		t.Skip("no Chromium on this machine")
-	}
-	opts := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(bin), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancelTab := chromedp.NewContext(ctx)
-	t.Cleanup(cancelTab)
-	ctx, cancelTime := context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(cancelTime)
-	return ctx
-}
+	"whetstone/internal/headless"
+)
 
 // In a real browser: the search finds pages and claims, in English and Chinese; links lead where they say; claims show the
 // words they rest on; keys work; no script of the content runs.
 func TestTheViewerWorksInARealBrowser(t *testing.T) {
-	ctx := browser(t)
+	ctx := headless.Start(t)
 	dialogs := 0
 	chromedp.ListenTarget(ctx, func(ev any) {
 		if _, ok := ev.(*page.EventJavascriptDialogOpening); ok {

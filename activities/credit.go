@@ -10,8 +10,9 @@ import (
 	"whetstone/validation"
 )
 
-// Screen measures a part of a refused bundle once on the items that triage looks at, and on those that fell under the bundle.
-// The parent's verdicts are drawn once for all parts of a bundle. A part that shows a gain is kept; a single edit that shows a
+// Screen measures a part of a refused bundle on the items that triage looks at, and on those that fell under the bundle: once,
+// and a single edit up to validation.CreditTrials times while it is not clear. The parent's verdicts are drawn once for all
+// parts of a bundle, and those of the look that refused it count as well. A part that shows a gain is kept; a single edit that shows a
 // clear loss is remembered as harmful and not tried again for this skill. Screening spends no alpha and accepts nothing: what
 // is kept goes through the gate together.
 func (a *Activities) Screen(ctx context.Context, in ScreenIn) (ScreenOut, error) {
@@ -57,15 +58,25 @@ func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 			items = append(items, it)
 		}
 	}
-	l.Candidate = part
-	if err := a.draw(ctx, in.Job, l, l.Site(evidence.StageCredit), items, 0, 1, false); err != nil {
-		return ScreenOut{}, err
-	}
-	parent, candidate, err := l.Sides(read, evidence.StageCredit, items)
+	before, err := parentBefore(l, read)
 	if err != nil {
 		return ScreenOut{}, err
 	}
-	word := validation.Credit(parent, candidate, fell, len(in.Keys) == 1)
+	l.Candidate = part
+	var word validation.Credited
+	for trial := 0; ; trial++ {
+		if err := a.draw(ctx, in.Job, l, l.Site(evidence.StageCredit), items, trial, 1, false); err != nil {
+			return ScreenOut{}, err
+		}
+		parent, candidate, err := l.Sides(read, evidence.StageCredit, items)
+		if err != nil {
+			return ScreenOut{}, err
+		}
+		// The parent may have trials that another part asked for, and after a crash the part may: the word is on as many of both.
+		if word = validation.Credit(parent.Before(trial+1).With(before), candidate.Before(trial+1), fell, len(in.Keys) == 1, trial+1); !word.More {
+			break
+		}
+	}
 	if word.Harmful {
 		err = a.o.Store.PutHarmful(ctx, run.Harmful{
 			SkillKey: in.Job.Params.SkillKey, Edit: in.Keys[0], Parent: in.Parent, Manifest: in.Gate.Manifest, Judge: judgeName(in.Job), RunID: in.Job.RunID,
@@ -73,4 +84,22 @@ func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 		})
 	}
 	return ScreenOut{Keep: word.Keep}, err
+}
+
+// parentBefore are the parent's verdicts of the look that refused the bundle. Credit accepts nothing, so that they may be used
+// once more.
+func parentBefore(l evidence.Look, read evidence.Verdicts) ([]validation.Verdict, error) {
+	var out []validation.Verdict
+	for _, stage := range []string{validation.StageTriage, validation.StageMain} {
+		vs, err := read(l.Site(stage), l.Parent)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range vs {
+			if v.State != validation.Missing && v.Trial < l.Trials { // further trials are of some items only, chosen by their verdicts
+				out = append(out, v)
+			}
+		}
+	}
+	return out, nil
 }

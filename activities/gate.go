@@ -141,10 +141,6 @@ func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error)
 	return DecideOut{Outcome: d.Outcome, Reason: d.Reason, Parent: d.Parent, Candidate: d.Candidate, Divisible: parts, Whole: d.Candidate != nil, SpentUSD: spent.USD(), Calls: calls}, err
 }
 
-// goodSign is the share of the measured items that must have risen for the parts of a bundle to be worth a try, where the
-// judge answers at random: of items that did not change, about one in seven rises by chance.
-const goodSign = 0.25
-
 // divisible reports whether it is worth trying the parts of a refused bundle: something in it was good. A bundle that
 // moved nothing has no part that does.
 func divisible(in DecideIn, d validation.Decision, s []validation.Sight) bool {
@@ -154,21 +150,7 @@ func divisible(in DecideIn, d validation.Decision, s []validation.Sight) bool {
 	if in.Job.Params.Goal == "adopt" || in.Gate.Deterministic {
 		return in.Job.Params.Goal == "adopt" || len(d.Gained) > 0
 	}
-	rose, seen := 0, 0
-	for _, x := range s {
-		side := x.Main
-		if d.Stage == validation.StageTriage {
-			side = x.Triage
-		}
-		if side[0].N == 0 || side[1].N == 0 {
-			continue
-		}
-		seen++
-		if side[1].Rate() > side[0].Rate() {
-			rose++
-		}
-	}
-	return seen > 0 && float64(rose) >= goodSign*float64(seen)
+	return validation.Divisible(d, s)
 }
 
 // replay repeats a refusal on file, word for word.

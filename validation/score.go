@@ -30,6 +30,22 @@ type Measured struct {
 	Verdicts []Verdict
 }
 
+// Before leaves out the verdicts of the trial with this number (from 0) and of later ones.
+func (m Measured) Before(trial int) Measured {
+	out := Measured{Items: m.Items}
+	for _, v := range m.Verdicts {
+		if v.Trial < trial {
+			out.Verdicts = append(out.Verdicts, v)
+		}
+	}
+	return out
+}
+
+// With adds verdicts.
+func (m Measured) With(vs []Verdict) Measured {
+	return Measured{Items: m.Items, Verdicts: append(slices.Clone(m.Verdicts), vs...)}
+}
+
 // Rate is an item's share of passed trials; ok is false when any trial is missing or none was made.
 func (m Measured) Rate(item string) (rate float64, ok bool) {
 	n, pass := 0, 0

@@ -49,7 +49,10 @@ func (o *optimization) step(ctx workflow.Context) error {
 		_, err := o.record(ctx, activities.DecideIn{Empty: "no patch is left to try"})
 		return err
 	}
-	t := &tries{o: o, base: base, kind: run.KindStep}
+	t := &tries{o: o, kind: run.KindStep}
+	if base != o.Current {
+		t.base = base
+	}
 	return t.bundle(ctx, prop.Keys)
 }
 
@@ -85,7 +88,7 @@ func (o *optimization) reflect(ctx workflow.Context, base string) (proposed int,
 // tries tests a step's bundle, and where it is refused, parts of it, so that one bad edit does not sink good ones.
 type tries struct {
 	o    *optimization
-	base string // the text that the edits change; "" is the present one
+	base string // the text that the edits change; "" is the present one, which moves when a part of a bundle is accepted
 	kind string
 	next int
 }

@@ -36,7 +36,7 @@ func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, err
 	}
 	present := skill.Hash(string(now))
 	out := DeliverOut{}
-	text := after
+	text, parent := after, in.Before
 	switch {
 	case present == in.After:
 		// Written by an earlier attempt of this very activity.
@@ -44,6 +44,9 @@ func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, err
 	case p.Deliver == "write" && present == in.Before:
 		out, err = a.write(p.SkillPath, after)
 	case present != in.Before:
+		if parent, err = a.o.Store.PutText(ctx, string(now)); err != nil {
+			return DeliverOut{}, err
+		}
 		var conflicts int
 		text, conflicts = linediff.Merge3(before, string(now), after, "as you left it", "as optimized")
 		out, err = a.stage(ctx, p.SkillPath, text)
@@ -65,7 +68,7 @@ func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, err
 	if err != nil {
 		return DeliverOut{}, err
 	}
-	if err := a.o.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: hash, Parent: in.Before, RunID: in.Job.RunID, Path: p.SkillPath, How: out.Delivered}); err != nil {
+	if err := a.o.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: hash, Parent: parent, RunID: in.Job.RunID, Path: p.SkillPath, How: out.Delivered}); err != nil {
 		return DeliverOut{}, err
 	}
 	at := p.SkillPath

@@ -233,9 +233,9 @@ type Version struct {
 	N      int       `json:"n"`
 	Skill  string    `json:"skill"`
 	Hash   string    `json:"hash"`
-	Parent string    `json:"parent"`
+	Parent string    `json:"parent"` // what it takes the place of; of a staged merge, what it was merged with
 	RunID  string    `json:"run_id"`
 	Path   string    `json:"path"`
-	How    string    `json:"how"` // found, written, staged or rolled_back
+	How    string    `json:"how"` // found, written, staged, adopted or rolled_back
 	At     time.Time `json:"at"`
 }

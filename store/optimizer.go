@@ -55,10 +55,12 @@ func (s *Store) Baselines(ctx context.Context, runID string) ([]run.Baseline, er
 	}, `SELECT name, hash, note FROM baselines WHERE run_id = ? ORDER BY name`, runID)
 }
 
-// Attest records that a run delivered a file. Attesting again changes nothing.
+// Attest records that a run, or a rollback, put a file in its place. Attesting the same delivery again changes nothing; what
+// another one puts back is the latest again.
 func (s *Store) Attest(ctx context.Context, a run.Attestation) error {
 	err := s.tx(ctx, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO attestations (hash, path, skill_key, run_id, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, a.Hash, a.Path, a.SkillKey, a.RunID, stamp(s.now()))
+		res, err := tx.ExecContext(ctx, `INSERT INTO attestations (hash, path, skill_key, run_id, at) VALUES (?, ?, ?, ?, ?)
+			ON CONFLICT (hash, path) DO UPDATE SET skill_key = excluded.skill_key, run_id = excluded.run_id, at = excluded.at WHERE run_id <> excluded.run_id`, a.Hash, a.Path, a.SkillKey, a.RunID, stamp(s.now()))
 		if err != nil {
 			return err
 		}

@@ -90,6 +90,18 @@ func (s *Store) Runs(ctx context.Context, limit int) ([]run.Run, error) {
 	return collect(ctx, s.read, "list runs", scanRun, `SELECT `+runColumns+` FROM runs ORDER BY started_at DESC, id LIMIT ?`, limit)
 }
 
+// LastRun returns the run of a skill that began last. ErrNotFound if there is none.
+func (s *Store) LastRun(ctx context.Context, skillKey string) (run.Run, error) {
+	found, err := collect(ctx, s.read, "find the last run", scanRun, `SELECT `+runColumns+` FROM runs WHERE skill_key = ? ORDER BY started_at DESC, id LIMIT 1`, skillKey)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("find the last run of %s: %w", skillKey, ErrNotFound)
+	}
+	if err != nil {
+		return run.Run{}, err
+	}
+	return found[0], nil
+}
+
 // Run returns one run by id, or by a prefix of it that only one has. ErrNotFound if there is none.
 func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
 	found, err := collect(ctx, s.read, "find run", scanRun,
@@ -257,4 +269,12 @@ func (s *Store) Versions(ctx context.Context, skillKey string) ([]run.Version, e
 		v.At, err = parseTime(at)
 		return v, err
 	}, `SELECT n, skill_key, hash, parent, run_id, path, how, at FROM skill_versions WHERE skill_key = ? ORDER BY n DESC`, skillKey)
+}
+
+// Skills lists the keys of the skills of which a version is kept, in order.
+func (s *Store) Skills(ctx context.Context) ([]string, error) {
+	return collect(ctx, s.read, "list skills", func(r scanner) (string, error) {
+		var key string
+		return key, r.Scan(&key)
+	}, `SELECT DISTINCT skill_key FROM skill_versions ORDER BY skill_key`)
 }

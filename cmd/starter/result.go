@@ -3,8 +3,8 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"whetstone/activities"
@@ -12,7 +12,6 @@ import (
 	"whetstone/report"
 	"whetstone/run"
 	"whetstone/service"
-	"whetstone/skill"
 )
 
 // showResult prints a run's outcome for a person: scores, what was accepted and refused and why, the diff, where to look.
@@ -141,8 +140,7 @@ func (a *app) colourDiff(diff string) string {
 	return strings.Join(lines, "")
 }
 
-// askToWrite asks on the terminal whether the staged result may replace the file, and does so only if the file still is
-// what the run began with.
+// askToWrite asks on the terminal whether the staged result may replace the file, and adopts it then.
 func (a *app) askToWrite(ctx context.Context, s *service.Service, p run.Params, r run.Result) error {
 	if err := a.print("replace %s with this? [y/N] ", p.SkillPath); err != nil {
 		return err
@@ -153,23 +151,17 @@ func (a *app) askToWrite(ctx context.Context, s *service.Service, p run.Params, 
 	default:
 		return a.print("left as it is; the proposal stays at %s\n", *r.ProposalPath)
 	}
-	now, err := os.ReadFile(p.SkillPath)
-	if err != nil {
-		return fmt.Errorf("replace the skill: %w", err)
-	}
-	if skill.Hash(string(now)) != r.HashBefore {
-		return a.print("the file was changed meanwhile and was not replaced; the proposal stays at %s\n", *r.ProposalPath)
-	}
-	text, err := s.Store.Text(ctx, r.HashAfter)
+	vs, err := s.Store.Versions(ctx, p.SkillKey)
 	if err != nil {
 		return err
 	}
-	if err := activities.WriteAtomic(p.SkillPath, text); err != nil {
+	done, err := adopt(ctx, s, p.SkillPath, vs)
+	var refused *exitError
+	if errors.As(err, &refused) && refused.code == exitUsage {
+		return a.print("not replaced: %v; the proposal stays at %s\n", refused.err, *r.ProposalPath)
+	}
+	if err != nil {
 		return err
 	}
-	if err := s.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: r.HashAfter, Parent: r.HashBefore, RunID: r.RunID, Path: p.SkillPath, How: "written"}); err != nil {
-		return err
-	}
-	_ = os.Remove(*r.ProposalPath) // it is the file now
-	return a.print("written to %s\n", p.SkillPath)
+	return a.print("%s\n", done.line())
 }

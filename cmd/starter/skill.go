@@ -21,8 +21,8 @@ import (
 )
 
 func (a *app) skillCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "skill", Short: "Versions of trained skills", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.skillVersionsCmd(), a.skillDiffCmd(), a.skillRollbackCmd())
+	cmd := &cobra.Command{Use: "skill", Short: "Trained skills: versions, proposals, what is in place", Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(a.skillListCmd(), a.skillVersionsCmd(), a.skillDiffCmd(), a.skillRollbackCmd(), a.skillVerifyCmd(), a.skillAdoptCmd())
 	return cmd
 }
 
@@ -57,6 +57,17 @@ func present(path string) (text string, gone bool, err error) {
 		return "", true, nil
 	}
 	return string(b), false, err
+}
+
+var errForgotten = errors.New("a person had its text forgotten")
+
+// keptText reads a kept text as it was. errForgotten where a person had something in it forgotten.
+func keptText(ctx context.Context, s *service.Service, hash string) (string, error) {
+	text, err := s.Store.Text(ctx, hash)
+	if err == nil && skill.Hash(text) != hash {
+		err = fmt.Errorf("read text %.12s: %w", hash, errForgotten)
+	}
+	return text, err
 }
 
 func (a *app) skillVersionsCmd() *cobra.Command {
@@ -149,7 +160,10 @@ func (a *app) skillRollbackCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				text, err := s.Store.Text(ctx, v.Hash)
+				text, err := keptText(ctx, s, v.Hash)
+				if errors.Is(err, errForgotten) {
+					return usage("version %d can not be put back: %w", v.N, err)
+				}
 				if err != nil {
 					return err
 				}
@@ -166,7 +180,11 @@ func (a *app) skillRollbackCmd() *cobra.Command {
 				if err := activities.WriteAtomic(path, text); err != nil {
 					return err
 				}
-				if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: v.Hash, Parent: held, RunID: "rollback-" + strconv.Itoa(vs[0].N), Path: path, How: "rolled_back"}); err != nil {
+				runID := "rollback-" + strconv.Itoa(vs[0].N)
+				if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: v.Hash, Parent: held, RunID: runID, Path: path, How: "rolled_back"}); err != nil {
+					return err
+				}
+				if err := s.Store.Attest(ctx, run.Attestation{Hash: v.Hash, Path: path, SkillKey: v.Skill, RunID: runID}); err != nil {
 					return err
 				}
 				if a.json {

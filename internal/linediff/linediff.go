@@ -128,6 +128,32 @@ func write(out *strings.Builder, mark byte, ls []string) {
 	}
 }
 
+// Stat counts the lines of b that a does not have, and the other way round.
+func Stat(a, b string) (added, removed int) {
+	for _, h := range changes(lines(a), lines(b)) {
+		added, removed = added+h.B1-h.B0, removed+h.A1-h.A0
+	}
+	return added, removed
+}
+
+// Unresolved reports whether a text holds conflict markers of a merge that stand in none of the known texts. A text may tell
+// about conflict markers.
+func Unresolved(text string, known ...string) bool {
+	have := map[string]bool{}
+	for _, k := range known {
+		for _, l := range lines(k) {
+			have[strings.TrimRight(l, "\r\n")] = true
+		}
+	}
+	for _, l := range lines(text) {
+		l = strings.TrimRight(l, "\r\n")
+		if (strings.HasPrefix(l, "<<<<<<< ") || strings.HasPrefix(l, ">>>>>>> ")) && !have[l] {
+			return true
+		}
+	}
+	return false
+}
+
 // Merge3 merges two descendants of base. Where both changed the same lines differently, the result holds both between
 // conflict markers named by nameA and nameB, and conflicts counts those places. Merging equal changes, or one side only,
 // is exact.

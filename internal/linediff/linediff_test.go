@@ -114,3 +114,38 @@ func TestUnifiedAppliesWithPatch(t *testing.T) {
 		t.Errorf("got %q, want %q (%v)", got, b, err)
 	}
 }
+
+func TestStatCountsLines(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b           string
+		added, removed int
+	}{
+		"equal texts":       {"a\nb\n", "a\nb\n", 0, 0},
+		"a line more":       {"a\nb\n", "a\nx\nb\n", 1, 0},
+		"a line less":       {"a\nb\n", "b\n", 0, 1},
+		"a changed line":    {"a\nb\nc\n", "a\nB\nc\n", 1, 1},
+		"from nothing":      {"", "a\nb", 2, 0},
+		"a lost final line": {"a\nb\n", "a\nb", 1, 1},
+	} {
+		if added, removed := Stat(c.a, c.b); added != c.added || removed != c.removed {
+			t.Errorf("%s: +%d -%d, want +%d -%d", name, added, removed, c.added, c.removed)
+		}
+	}
+}
+
+func TestUnresolvedKnowsMarkersThatATextTellsAbout(t *testing.T) {
+	merged, n := Merge3("a\n", "b\n", "c\n", "mine", "theirs")
+	if n != 1 || !Unresolved(merged, "a\n", "b\n") {
+		t.Errorf("a merge with a conflict counts as resolved: %q", merged)
+	}
+	skill := "Resolve every\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> main\r\nby hand.\r\n"
+	if Unresolved(skill+"More.\n", skill) {
+		t.Error("markers that the file told about before count as a conflict")
+	}
+	if !Unresolved(skill + "<<<<<<< mine\n") {
+		t.Error("a marker left over counts as resolved")
+	}
+	if Unresolved("Title\n=======\n<<<<<<<<<<\n>> quoted\n") {
+		t.Error("a heading or a quotation counts as a conflict")
+	}
+}

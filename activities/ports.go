@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"whetstone/internal/gitstate"
 	"whetstone/learning"
 	"whetstone/model"
 	"whetstone/run"
@@ -106,10 +107,12 @@ type Options struct {
 	Embedders     Embedders
 	PrivateModels Models // reach this machine only
 	Locals        Locals
-	Commands      Commands      // where items of kind command run; nil refuses them
-	KillFile      string        // while it exists, nothing is paid for
-	CallTimeout   time.Duration // for one model call; two minutes by default
-	Now           func() time.Time
+	Commands      Commands // where items of kind command run; nil refuses them
+	// Git tells whether the skill file is safe in a repository; nil tells nothing.
+	Git         func(ctx context.Context, file string) (gitstate.State, bool)
+	KillFile    string        // while it exists, nothing is paid for
+	CallTimeout time.Duration // for one model call; two minutes by default
+	Now         func() time.Time
 }
 
 // Activities are the steps. Their method names are wire names and are never changed while histories live.

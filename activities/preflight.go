@@ -85,6 +85,11 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if limit := p.MaxTokens * BytesPerToken; len(f.Body) > limit {
 		out.Notes = append(out.Notes, fmt.Sprintf("the body has %d bytes, over the cap of %d (%d tokens): it may only shrink", len(f.Body), limit, p.MaxTokens))
 	}
+	if a.o.Git != nil {
+		if state, ok := a.o.Git(ctx, p.SkillPath); ok {
+			out.Notes = append(out.Notes, state.Notes()...)
+		}
+	}
 	if err := a.begin(ctx, in, hash); err != nil {
 		return PreflightOut{}, err
 	}

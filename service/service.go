@@ -24,6 +24,7 @@ import (
 	"whetstone/devserver"
 	"whetstone/fetch"
 	"whetstone/home"
+	"whetstone/internal/gitstate"
 	"whetstone/learning"
 	"whetstone/llm"
 	"whetstone/model"
@@ -180,7 +181,7 @@ func (s *Service) newActivities() (*activities.Activities, error) {
 	}
 	return activities.New(activities.Options{
 		Store: s.Store, Models: s.Models, KillFile: s.Home.KillFile(), CallTimeout: timeout, Now: s.o.Now,
-		Sources: sources{s.Sources, &fetch.Replayers{}, s.o.ShowSource}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models, Commands: commands{},
+		Sources: sources{s.Sources, &fetch.Replayers{}, s.o.ShowSource}, Embedders: s.Models, PrivateModels: s.private, Locals: s.Models, Commands: commands{}, Git: gitstate.Of,
 	})
 }
 

@@ -58,7 +58,7 @@ func (m *Models) Complete(_ context.Context, req model.Request) (model.Reply, er
 		v = m.reflect(t, req)
 	case *model.UpdateTask:
 		v = m.update(t)
-	case *model.RankTask:
+	case *model.RankEditsTask:
 		order := rand.New(rand.NewPCG(uint64(req.Seed), 3)).Perm(len(t.Edits))
 		for i := range order {
 			order[i]++

@@ -53,9 +53,25 @@ func reflectOffline(t *model.ReflectTask) any {
 	for i, x := range t.Trajectories {
 		cs[i] = rulepatch.Correction{ID: x.ID, Category: x.Category, Expected: x.Expected}
 	}
-	patches := rulepatch.Propose(t.Body, cs, t.MaxPatches)
-	if patches == nil {
-		patches = []rulepatch.Patch{}
+	patches := []rulepatch.Patch{}
+	for _, r := range t.References {
+		var mine, rest []rulepatch.Correction
+		for _, c := range cs {
+			// What a line of a reference says otherwise, or nearly says, is mended there; all else goes on.
+			if ps := rulepatch.Propose(r.Body, []rulepatch.Correction{c}, 1); len(ps) == 1 && ps[0].Op == "replace" {
+				mine = append(mine, c)
+			} else {
+				rest = append(rest, c)
+			}
+		}
+		for _, p := range rulepatch.Propose(r.Body, mine, t.MaxPatches-len(patches)) {
+			p.File = r.Path
+			patches = append(patches, p)
+		}
+		cs = rest
+	}
+	if left := t.MaxPatches - len(patches); left > 0 {
+		patches = append(patches, rulepatch.Propose(t.Body, cs, left)...)
 	}
 	return map[string]any{"reasoning": "by rule: what a correction contradicts is replaced, what is close is amended, the rest is added below the closest heading", "patches": patches}
 }

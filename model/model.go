@@ -87,6 +87,13 @@ type ReflectTask struct {
 	Body         string
 	Trajectories []Trajectory
 	MaxPatches   int
+	References   []Reference // the other files of the skill's package
+}
+
+// Reference is a file of a skill's package besides the skill file.
+type Reference struct {
+	Path string
+	Body string
 }
 
 // JudgeItem is one expected behaviour to look for.

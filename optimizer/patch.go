@@ -31,6 +31,7 @@ type Patch struct {
 	Anchor  string   `json:"anchor"`
 	Payload string   `json:"payload"`
 	Items   []string `json:"items,omitempty"` // ids of the train items the patch answers to, where the model says so
+	File    string   `json:"file,omitempty"`  // of the package; "" is the skill file
 }
 
 // Reason tells why a patch was not taken.

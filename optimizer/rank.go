@@ -42,7 +42,7 @@ func renderEdits(edits []Edit) string {
 	}
 	var b strings.Builder
 	for i, e := range edits {
-		fmt.Fprintf(&b, "%d. %s, proposed %d times\n   at %s\n", i+1, e.Op, e.Support, short(e.Patch.Anchor))
+		fmt.Fprintf(&b, "%d. %s%s, proposed %d times\n   at %s\n", i+1, e.Op, in(e.Patch.File), e.Support, short(e.Patch.Anchor))
 		if e.Op != Delete {
 			fmt.Fprintf(&b, "   text %s\n", short(e.Patch.Payload))
 		}

@@ -26,6 +26,7 @@ type Patch struct {
 	Anchor  string   `json:"anchor"`
 	Payload string   `json:"payload"`
 	Items   []string `json:"items"`
+	File    string   `json:"file,omitempty"` // the reference that it changes; "" for the skill file
 }
 
 // Similarities from which two texts are treated alike, as shares of shingles.

@@ -9,7 +9,6 @@ import (
 	"whetstone/model"
 	"whetstone/optimizer"
 	"whetstone/run"
-	"whetstone/skill"
 	"whetstone/validation"
 )
 
@@ -41,10 +40,11 @@ func (a *Activities) baseline(ctx context.Context, in BaselineIn) error {
 	if err != nil {
 		return err
 	}
-	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
+	set, err := optimizer.NewSet(text)
 	if err != nil {
 		return fmt.Errorf("parse text %.12s: %w", in.Before, err)
 	}
+	f := set.Main()
 	train, err := a.o.Store.RunItems(ctx, in.Job.RunID, validation.Train)
 	if err != nil {
 		return err
@@ -52,16 +52,16 @@ func (a *Activities) baseline(ctx context.Context, in BaselineIn) error {
 	var made string
 	switch in.Name {
 	case BaselineAppend:
-		made = f.WithBody(optimizer.AppendAll(f.Body, trajectories(train)))
+		made = set.Text(map[string]string{"": optimizer.AppendAll(f.Body, trajectories(train))})
 	case BaselineOneShot:
-		body, why, err := a.rewrite(ctx, in.Job, text, f.Body, train)
+		body, why, err := a.rewrite(ctx, in.Job, set.Package().View(), f.Body, train)
 		if err != nil {
 			return err
 		}
 		if why != "" {
 			return a.o.Store.PutBaseline(ctx, run.Baseline{RunID: in.Job.RunID, Name: in.Name, Note: why})
 		}
-		made = f.WithBody(body)
+		made = set.Text(map[string]string{"": body})
 	default:
 		return fmt.Errorf("measure a baseline: there is none called %q", in.Name)
 	}

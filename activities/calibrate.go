@@ -13,7 +13,7 @@ import (
 // Calibrate measures a judge's noise: one text is judged again and again on the items that would train it. It is no activity:
 // what it pays for is in the ledger under job's run, so that a second start pays only for what is missing.
 func Calibrate(ctx context.Context, a *Activities, job Job, rounds int) (calibrate.Wobble, float64, error) {
-	f, text, err := ReadSkill(job.Params.SkillPath, job.Params.Plain)
+	f, pkg, err := ReadPackage(job.Params.SkillPath, job.Params.Plain)
 	if err != nil {
 		return calibrate.Wobble{}, 0, err
 	}
@@ -21,6 +21,7 @@ func Calibrate(ctx context.Context, a *Activities, job Job, rounds int) (calibra
 	if err != nil {
 		return calibrate.Wobble{}, 0, err
 	}
+	text := pkg.Join()
 	if _, err := a.o.Store.PutText(ctx, text); err != nil {
 		return calibrate.Wobble{}, 0, err
 	}

@@ -5,10 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"whetstone/optimizer"
 	"whetstone/run"
-	"whetstone/skill"
 )
 
 // stepBytes bounds the bytes that the edits of one step change together.
@@ -31,11 +32,11 @@ func (a *Activities) Propose(ctx context.Context, in ProposeIn) (ProposeOut, err
 		}
 		proposals = append(proposals, ps...)
 	}
-	d, _, err := a.document(ctx, in.Hash)
+	set, err := a.packageSet(ctx, in.Hash)
 	if err != nil {
 		return ProposeOut{}, err
 	}
-	edits, refused := optimizer.Aggregate(d, proposals)
+	edits, refused := set.Aggregate(proposals)
 	edits, repeats, err := a.dropRejected(ctx, in, edits)
 	if err != nil {
 		return ProposeOut{}, err
@@ -53,7 +54,7 @@ func (a *Activities) Propose(ctx context.Context, in ProposeIn) (ProposeOut, err
 		edits = kept
 	}
 	if p.Rank && len(edits) > in.Patches {
-		edits, err = a.rankEdits(ctx, in, d, edits)
+		edits, err = a.rankEdits(ctx, in, set, edits)
 		if reason, ok := stopReason(err); ok {
 			return ProposeOut{Stopped: reason}, nil
 		}
@@ -61,8 +62,9 @@ func (a *Activities) Propose(ctx context.Context, in ProposeIn) (ProposeOut, err
 			return ProposeOut{}, translate(err)
 		}
 	}
-	taken, clipped := optimizer.Select(d, edits, optimizer.Limits{
+	taken, clipped := set.Select(edits, optimizer.Limits{
 		Patches: in.Patches, Bytes: stepBytes, Adds: p.MaxAdds, Deletes: p.MaxDeletes, Replaces: p.MaxReplace, MaxBody: p.MaxTokens * BytesPerToken,
+		MaxReference: ReferenceTokens * BytesPerToken,
 	})
 	out := ProposeOut{Proposed: len(proposals), Refused: len(refused)}
 	var records []run.PatchRecord
@@ -80,7 +82,7 @@ func (a *Activities) Propose(ctx context.Context, in ProposeIn) (ProposeOut, err
 }
 
 func record(in ProposeIn, key string, p optimizer.Patch, support int, state, reason string) run.PatchRecord {
-	return run.PatchRecord{RunID: in.Job.RunID, Step: in.Step, Key: key, Op: string(p.Op), Anchor: p.Anchor, Payload: p.Payload, Support: support, Items: p.Items, State: state, Reason: reason}
+	return run.PatchRecord{RunID: in.Job.RunID, Step: in.Step, Key: key, Op: string(p.Op), Anchor: p.Anchor, Payload: p.Payload, Support: support, Items: p.Items, State: state, Reason: reason, File: p.File}
 }
 
 func reasonText(r optimizer.Refused) string {
@@ -185,30 +187,44 @@ func (a *Activities) Build(ctx context.Context, in BuildIn) (BuildOut, error) {
 
 // assemble makes the text of a parent and some of a step's selected edits. refusal tells why there is none.
 func (a *Activities) assemble(ctx context.Context, job Job, parent, kind string, step int, keys []string) (text, refusal string, err error) {
-	d, f, err := a.document(ctx, parent)
+	set, err := a.packageSet(ctx, parent)
 	if err != nil {
 		return "", "", err
 	}
 	if kind == run.KindSlow {
-		d = optimizer.NewSlowDoc(d.Body)
+		set = set.Slow()
 	}
-	edits, refusal, err := a.edits(ctx, job, d, step, keys)
+	edits, refusal, err := a.edits(ctx, job, set, step, keys)
 	if err != nil || refusal != "" {
 		return "", refusal, err
 	}
-	body, perr := d.Apply(edits)
+	bodies, perr := set.Bodies(edits)
 	if perr != nil {
 		return "", perr.Error(), nil
 	}
-	if limit := job.Params.MaxTokens * BytesPerToken; len(body) > limit && len(body) >= len(d.Body) {
-		return "", fmt.Sprintf("the body would have %d bytes, over the cap of %d", len(body), limit), nil
+	if refusal := overCap(job, set, bodies, "the body"); refusal != "" {
+		return "", refusal, nil
 	}
-	return f.WithBody(body), "", nil
+	return set.Text(bodies), "", nil
+}
+
+// overCap says that a file would grow over its cap, "" where none would.
+func overCap(job Job, set *optimizer.Set, bodies map[string]string, what string) string {
+	for _, file := range slices.Sorted(maps.Keys(bodies)) {
+		limit, name := job.Params.MaxTokens*BytesPerToken, what
+		if file != "" {
+			limit, name = ReferenceTokens*BytesPerToken, file
+		}
+		if n := len(bodies[file]); n > limit && n >= len(set.Doc(file).Body) {
+			return fmt.Sprintf("%s would have %d bytes, over the cap of %d", name, n, limit)
+		}
+	}
+	return ""
 }
 
 // edits resolves a step's recorded patches again, by key, against the present parent. refusal tells why one no longer
 // fits: an edit that was accepted meanwhile may have changed its place.
-func (a *Activities) edits(ctx context.Context, job Job, d *optimizer.Doc, step int, keys []string) (out []optimizer.Edit, refusal string, err error) {
+func (a *Activities) edits(ctx context.Context, job Job, set *optimizer.Set, step int, keys []string) (out []optimizer.Edit, refusal string, err error) {
 	records, err := a.o.Store.Patches(ctx, job.RunID, step)
 	if err != nil {
 		return nil, "", err
@@ -224,7 +240,7 @@ func (a *Activities) edits(ctx context.Context, job Job, d *optimizer.Doc, step 
 		if !ok {
 			return nil, "", fmt.Errorf("build a candidate: step %d has no patch %s", step, k)
 		}
-		e, perr := d.Resolve(optimizer.Patch{Op: optimizer.Op(r.Op), Anchor: r.Anchor, Payload: r.Payload, Items: r.Items})
+		e, perr := set.Resolve(optimizer.Patch{Op: optimizer.Op(r.Op), Anchor: r.Anchor, Payload: r.Payload, Items: r.Items, File: r.File})
 		if perr != nil {
 			return nil, perr.Error(), nil
 		}
@@ -235,14 +251,14 @@ func (a *Activities) edits(ctx context.Context, job Job, d *optimizer.Doc, step 
 	return out, "", nil
 }
 
-func (a *Activities) document(ctx context.Context, hash string) (*optimizer.Doc, *skill.File, error) {
+func (a *Activities) packageSet(ctx context.Context, hash string) (*optimizer.Set, error) {
 	text, err := a.o.Store.Text(ctx, hash)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
+	set, err := optimizer.NewSet(text)
 	if err != nil {
-		return nil, nil, fmt.Errorf("parse text %.12s: %w", hash, err)
+		return nil, fmt.Errorf("parse text %.12s: %w", hash, err)
 	}
-	return optimizer.NewDoc(f.Body), f, nil
+	return set, nil
 }

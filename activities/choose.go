@@ -2,11 +2,9 @@ package activities
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"whetstone/optimizer"
-	"whetstone/skill"
 	"whetstone/validation"
 )
 
@@ -74,28 +72,26 @@ func (a *Activities) Choose(ctx context.Context, in ChooseIn) (ChooseOut, error)
 // present text's stays.
 func (a *Activities) Merge(ctx context.Context, in MergeIn) (MergeOut, error) {
 	defer beat(ctx)()
-	var bodies [3]string
-	var f *skill.File
+	var sets [3]*optimizer.Set
 	for i, hash := range []string{in.Base, in.Other, in.Current} {
-		d, file, err := a.document(ctx, hash)
-		if err != nil {
+		var err error
+		if sets[i], err = a.packageSet(ctx, hash); err != nil {
 			return MergeOut{}, err
 		}
-		bodies[i], f = d.Body, file
 	}
-	merged, _, ok := optimizer.MergeSections(bodies[0], bodies[2], bodies[1], func([]string) int { return 0 })
+	merged, ok := sets[2].Merge(sets[0], sets[1])
 	if !ok {
 		return MergeOut{Refused: "the two texts merge into one that is there already"}, nil
 	}
-	if limit := in.Job.Params.MaxTokens * BytesPerToken; len(merged) > limit && len(merged) >= len(bodies[2]) {
-		return MergeOut{Refused: fmt.Sprintf("the merged body would have %d bytes, over the cap of %d", len(merged), limit)}, nil
+	if refusal := overCap(in.Job, sets[2], merged, "the merged body"); refusal != "" {
+		return MergeOut{Refused: refusal}, nil
 	}
 	manifest, err := a.manifest(ctx, in.Job)
 	if err != nil {
 		return MergeOut{}, err
 	}
 	out := MergeOut{}
-	if out.Hash, err = a.o.Store.PutText(ctx, f.WithBody(merged)); err != nil {
+	if out.Hash, err = a.o.Store.PutText(ctx, sets[2].Text(merged)); err != nil {
 		return MergeOut{}, err
 	}
 	out.Bundle = optimizer.BundleKey(in.Current, []string{"merge:" + out.Hash}, manifest, judgeName(in.Job))

@@ -2,11 +2,12 @@ package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"whetstone/internal/linediff"
 	"whetstone/run"
@@ -22,87 +23,126 @@ func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, err
 	if in.After == in.Before || p.Deliver == "dry-run" {
 		return DeliverOut{Delivered: "none"}, nil
 	}
-	after, err := a.o.Store.Text(ctx, in.After)
+	afterText, err := a.o.Store.Text(ctx, in.After)
 	if err != nil {
 		return DeliverOut{}, err
 	}
-	before, err := a.o.Store.Text(ctx, in.Before)
+	beforeText, err := a.o.Store.Text(ctx, in.Before)
 	if err != nil {
 		return DeliverOut{}, err
 	}
-	now, err := os.ReadFile(p.SkillPath)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return DeliverOut{Delivered: "none", Why: fmt.Sprintf("the file can not be read any more: %v", err)}, nil
-	}
-	present := skill.Hash(string(now))
-	out := DeliverOut{}
-	text, parent := after, in.Before
-	switch {
-	case present == in.After:
-		// Written by an earlier attempt of this very activity.
-		out.Delivered = "written"
-	case p.Deliver == "write" && present == in.Before:
-		out, err = a.write(p.SkillPath, after)
-	case present != in.Before:
-		if parent, err = a.o.Store.PutText(ctx, string(now)); err != nil {
+	before, after := skill.Split(beforeText), skill.Split(afterText)
+	out := DeliverOut{Delivered: "none"}
+	now, made := map[string]string{}, map[string]string{}
+	var why []string
+	var attest []run.Attestation
+	for _, part := range after.Parts {
+		old, _ := before.Text(part.Path)
+		path := PathOf(p.SkillPath, part.Path)
+		if part.Text == old {
+			continue
+		}
+		d, err := a.deliverFile(ctx, in, path, old, part.Text)
+		if err != nil {
 			return DeliverOut{}, err
 		}
-		var conflicts int
-		text, conflicts = linediff.Merge3(before, string(now), after, "as you left it", "as optimized")
-		out, err = a.stage(ctx, p.SkillPath, text)
-		why := "the file was changed while the run went on: the result was merged with the change and staged"
-		if conflicts > 0 {
-			why = fmt.Sprintf("%s, with %d conflict(s) to resolve", why, conflicts)
-		}
-		if out.Why != "" {
-			why += "; " + out.Why
-		}
-		out.Why = why
-	default:
-		out, err = a.stage(ctx, p.SkillPath, text)
-	}
-	if err != nil {
-		return DeliverOut{Delivered: "none", Why: fmt.Sprintf("%v: nothing is lost, read the result with `starter runs diff %s`", err, in.Job.RunID)}, nil
-	}
-	hash, err := a.o.Store.PutText(ctx, text)
-	if err != nil {
-		return DeliverOut{}, err
-	}
-	if err := a.o.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: hash, Parent: parent, RunID: in.Job.RunID, Path: p.SkillPath, How: out.Delivered}); err != nil {
-		return DeliverOut{}, err
-	}
-	at := p.SkillPath
-	if out.Delivered == "staged" {
-		at = out.ProposalPath
-	}
-	return out, a.o.Store.Attest(ctx, run.Attestation{Hash: hash, Path: at, SkillKey: p.SkillKey, RunID: in.Job.RunID})
-}
-
-func (a *Activities) write(path, text string) (DeliverOut, error) {
-	if err := WriteAtomic(path, text); err != nil {
-		return DeliverOut{}, err
-	}
-	return DeliverOut{Delivered: "written"}, nil
-}
-
-// stage writes beside the skill file. A proposal that is there already is replaced if a run of ours made it; one that
-// somebody has edited is kept under another name.
-func (a *Activities) stage(ctx context.Context, path, text string) (out DeliverOut, err error) {
-	proposal := path + ".proposed"
-	if old, err := os.ReadFile(proposal); err == nil && string(old) != text {
-		if _, err := a.o.Store.Text(ctx, skill.Hash(string(old))); err != nil {
-			kept := freeName(proposal + ".edited")
-			if err := os.Rename(proposal, kept); err != nil {
-				return DeliverOut{}, fmt.Errorf("keep the edited proposal: %w", err)
+		if d.why != "" {
+			if !after.Single() {
+				d.why = part.Path + ": " + d.why
 			}
-			out.Why = "a proposal that somebody had edited was kept as " + kept
+			why = append(why, d.why)
+		}
+		if d.how == "none" {
+			continue
+		}
+		made[part.Path] = d.text
+		if d.merged {
+			now[part.Path] = d.now
+		}
+		x := run.Attestation{Hash: skill.Hash(d.text), Path: path, SkillKey: p.SkillKey, RunID: in.Job.RunID}
+		if d.how == "staged" {
+			x.Path = d.proposal
+			if out.ProposalPath == "" {
+				out.ProposalPath = d.proposal
+			}
+		}
+		attest = append(attest, x)
+		if out.Delivered != "staged" {
+			out.Delivered = d.how
 		}
 	}
-	if err := WriteAtomic(proposal, text); err != nil {
-		return DeliverOut{}, err
+	out.Why = strings.Join(why, "; ")
+	if len(made) == 0 {
+		return out, nil
 	}
-	out.Delivered, out.ProposalPath = "staged", proposal
-	return out, nil
+	return out, a.keep(ctx, in, before, now, made, out.Delivered, attest)
+}
+
+// keep records what was delivered: a version of the whole package, and every file's hash. Where all was written, the files that
+// the run left alone belong to what is in place as well.
+func (a *Activities) keep(ctx context.Context, in DeliverIn, before skill.Package, now, made map[string]string, how string, attest []run.Attestation) error {
+	p := in.Job.Params
+	parent := in.Before
+	if len(now) > 0 {
+		var err error
+		if parent, err = a.o.Store.PutText(ctx, before.With(now).Join()); err != nil {
+			return err
+		}
+	}
+	hash, err := a.o.Store.PutText(ctx, before.With(made).Join())
+	if err != nil {
+		return err
+	}
+	if err := a.o.Store.PutVersion(ctx, run.Version{Skill: p.SkillKey, Hash: hash, Parent: parent, RunID: in.Job.RunID, Path: p.SkillPath, How: how}); err != nil {
+		return err
+	}
+	for _, x := range before.Parts {
+		if _, ok := made[x.Path]; !ok && how == "written" {
+			attest = append(attest, run.Attestation{Hash: skill.Hash(x.Text), Path: PathOf(p.SkillPath, x.Path), SkillKey: p.SkillKey, RunID: in.Job.RunID})
+		}
+	}
+	for _, x := range attest {
+		if err := a.o.Store.Attest(ctx, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergeBoth(before, now, after string) (string, int) {
+	return linediff.Merge3(before, now, after, "as you left it", "as optimized")
+}
+
+// stage writes beside a file. A proposal that is there already is replaced if a run of ours made it; one that somebody has
+// edited is kept under another name.
+func (a *Activities) stage(ctx context.Context, path string, d *delivered) error {
+	d.proposal = path + ".proposed"
+	if old, err := os.ReadFile(d.proposal); err == nil && string(old) != d.text && !a.ours(ctx, d.proposal, string(old)) {
+		kept := freeName(d.proposal + ".edited")
+		if err := os.Rename(d.proposal, kept); err != nil {
+			return fmt.Errorf("keep the edited proposal: %w", err)
+		}
+		note := "a proposal that somebody had edited was kept as " + kept
+		if d.why != "" {
+			note = d.why + "; " + note
+		}
+		d.why = note
+	}
+	if err := WriteAtomic(d.proposal, d.text); err != nil {
+		return err
+	}
+	d.how = "staged"
+	return nil
+}
+
+// ours reports whether a run made what a proposal holds.
+func (a *Activities) ours(ctx context.Context, proposal, text string) bool {
+	hash := skill.Hash(text)
+	if _, err := a.o.Store.Text(ctx, hash); err == nil {
+		return true
+	}
+	made, err := a.o.Store.Attestations(ctx, proposal)
+	return err == nil && slices.ContainsFunc(made, func(x run.Attestation) bool { return x.Hash == hash })
 }
 
 // freeName is name, or name with a number behind it where that is taken.

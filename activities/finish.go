@@ -91,6 +91,9 @@ func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error)
 		}
 		r.Why, r.Notes = wording(r, adopted, len(train)), append(r.Notes, caveats(r)...)
 	}
+	if r.Files, err = a.filesChanged(ctx, in.Job.Params.SkillPath, r.HashBefore, r.HashAfter); err != nil {
+		return FinishOut{}, err
+	}
 	if e := r.EstimateUSD; len(e) == 2 && r.SpentUSD > e[1] {
 		r.Notes = append(r.Notes, fmt.Sprintf("it spent $%.4f, more than the $%.4f that were estimated for 95 of 100 runs", r.SpentUSD, e[1]))
 	}

@@ -78,9 +78,16 @@ func passing(err error) bool {
 
 // subject is what is judged in one trial: a text, or, in mode rollout, an answer to each item.
 type subject struct {
-	text    string // the whole file
-	body    string
+	text    string // the whole file; of a package, all files, each below its path
+	body    string // the same without the frontmatter
 	answers map[string]string
+}
+
+// read makes a subject of a kept text.
+func read(text string) (subject, error) {
+	p := skill.Split(text)
+	body, err := p.BodyView()
+	return subject{text: p.View(), body: body}, err
 }
 
 // trial judges every item once. Calls run side by side; what they answer does not depend on their order.
@@ -89,14 +96,13 @@ func (a *Activities) trial(ctx context.Context, m measuring, text string, trial 
 	if err != nil {
 		return InputError("%w", err)
 	}
-	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
+	s, err := read(text)
 	if err != nil {
 		return fmt.Errorf("parse text %.12s: %w", m.hash, err)
 	}
-	s := subject{text: text, body: f.Body}
 	size := judgeBatch
 	if m.job.Params.Mode == ModeRollout {
-		if s.answers, err = a.answers(ctx, m, f, trial); err != nil {
+		if s.answers, err = a.answers(ctx, m, s.body, trial); err != nil {
 			return err
 		}
 		size = answerBatch

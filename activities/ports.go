@@ -85,6 +85,7 @@ type Records interface {
 	PutBaseline(ctx context.Context, b run.Baseline) error
 	Baselines(ctx context.Context, runID string) ([]run.Baseline, error)
 	Attest(ctx context.Context, a run.Attestation) error
+	Attestations(ctx context.Context, path string) ([]run.Attestation, error)
 
 	ReadTest(ctx context.Context, skillKey, manifest, runID string) (int, error)
 	PutVersion(ctx context.Context, v run.Version) error

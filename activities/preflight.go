@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,21 +31,14 @@ const BytesPerToken = 3
 func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOut, error) {
 	defer beat(ctx)()
 	p := in.Job.Params
-	f, text, err := ReadSkill(p.SkillPath, p.Plain)
+	f, pkg, err := ReadPackage(p.SkillPath, p.Plain)
 	if err != nil {
 		return PreflightOut{}, err
 	}
-	if p.Deliver != "dry-run" {
-		if err := writableDir(filepath.Dir(p.SkillPath)); err != nil {
-			return PreflightOut{}, InputError("%w: make the folder writable, or use --dry-run and read the result with `starter runs diff`", err)
-		}
+	if err := writable(p, pkg); err != nil {
+		return PreflightOut{}, err
 	}
-	if p.Deliver == "write" {
-		if info, err := os.Stat(p.SkillPath); err == nil && info.Mode()&0o200 == 0 {
-			return PreflightOut{}, InputError("write %s: it is read-only: make it writable, or use --stage", p.SkillPath)
-		}
-	}
-	hash, err := a.o.Store.PutText(ctx, text)
+	hash, err := a.o.Store.PutText(ctx, pkg.Join())
 	if err != nil {
 		return PreflightOut{}, err
 	}
@@ -85,6 +77,11 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if limit := p.MaxTokens * BytesPerToken; len(f.Body) > limit {
 		out.Notes = append(out.Notes, fmt.Sprintf("the body has %d bytes, over the cap of %d (%d tokens): it may only shrink", len(f.Body), limit, p.MaxTokens))
 	}
+	for _, r := range pkg.Parts[1:] {
+		if limit := ReferenceTokens * BytesPerToken; len(r.Text) > limit {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s has %d bytes, over the cap of %d (%d tokens): it may only shrink", r.Path, len(r.Text), limit, ReferenceTokens))
+		}
+	}
 	if a.o.Git != nil {
 		if state, ok := a.o.Git(ctx, p.SkillPath); ok {
 			out.Notes = append(out.Notes, state.Notes()...)
@@ -115,7 +112,7 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if err := a.planLooks(ctx, &out, p, len(train), len(selection)); err != nil {
 		return PreflightOut{}, err
 	}
-	note, estimate, err := a.estimate(refs[0], judge, p, len(text), len(train), len(selection), out.Gate.Trials)
+	note, estimate, err := a.estimate(refs[0], judge, p, len(pkg.View()), len(train), len(selection), out.Gate.Trials)
 	if err != nil {
 		return PreflightOut{}, err
 	}

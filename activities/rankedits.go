@@ -12,7 +12,7 @@ const rankTokens = 400
 
 // rankEdits lets the reflecting model order edits where more were proposed than the step takes. An answer that is no order, or a model
 // that does not answer for good, leaves them by support.
-func (a *Activities) rankEdits(ctx context.Context, in ProposeIn, d *optimizer.Doc, edits []optimizer.Edit) ([]optimizer.Edit, error) {
+func (a *Activities) rankEdits(ctx context.Context, in ProposeIn, set *optimizer.Set, edits []optimizer.Edit) ([]optimizer.Edit, error) {
 	ref, err := model.ParseRef(in.Job.Params.Provider)
 	if err != nil {
 		return nil, InputError("%w", err)
@@ -20,11 +20,8 @@ func (a *Activities) rankEdits(ctx context.Context, in ProposeIn, d *optimizer.D
 	if ref.Provider == model.Offline {
 		return edits, nil
 	}
-	text, err := a.o.Store.Text(ctx, in.Hash)
-	if err != nil {
-		return nil, err
-	}
-	task := &model.RankEditsTask{Body: d.Body}
+	text := set.Package().View()
+	task := &model.RankEditsTask{Body: set.Main().Body}
 	for _, e := range edits {
 		task.Edits = append(task.Edits, fmt.Sprintf("%s %q: %q", e.Op, e.Patch.Anchor, e.Patch.Payload))
 	}

@@ -59,12 +59,15 @@ func (a *Activities) askForPatches(ctx context.Context, in ReflectIn, ref model.
 	p := in.Job.Params
 	messages := optimizer.ReflectMessages(input)
 	task := &model.ReflectTask{Body: input.Body, Trajectories: input.Train, MaxPatches: input.MaxPatches}
+	for _, r := range input.References {
+		task.References = append(task.References, model.Reference{Path: r.Path, Body: r.Text})
+	}
 	ask := func(repair, most int, messages []model.Message) (model.Reply, error) {
 		return a.complete(ctx, call{
 			job: in.Job, ref: ref, stage: "reflect", site: fmt.Sprintf("reflect-%d.%d%s", in.Step, in.Batch, part), step: in.Step, repair: repair,
 			req: model.Request{
 				Ref: ref, Stage: "reflect", Messages: messages, MaxTokens: most, Temperature: reflectTemp,
-				Seed: int64(optimizer.SeedFor(p.Seed, "reflect", in.Step, in.Batch, repair) >> 1), Schema: optimizer.ReflectSchema, Task: task,
+				Seed: int64(optimizer.SeedFor(p.Seed, "reflect", in.Step, in.Batch, repair) >> 1), Schema: input.Schema(), Task: task,
 			},
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"whetstone/model"
 	"whetstone/optimizer"
 	"whetstone/run"
-	"whetstone/skill"
 	"whetstone/validation"
 )
 
@@ -47,15 +46,12 @@ func (a *Activities) reflect(ctx context.Context, in ReflectIn) (ReflectOut, []o
 	if err != nil {
 		return ReflectOut{}, nil, err
 	}
-	text, err := a.o.Store.Text(ctx, in.Hash)
+	set, err := a.packageSet(ctx, in.Hash)
 	if err != nil {
 		return ReflectOut{}, nil, err
 	}
-	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
-	if err != nil {
-		return ReflectOut{}, nil, fmt.Errorf("parse text %.12s: %w", in.Hash, err)
-	}
-	input := optimizer.ReflectInput{Skill: text, Body: f.Body, Train: batch, MaxPatches: p.LR * 2, Goal: p.Goal}
+	pkg := set.Package()
+	input := optimizer.ReflectInput{Skill: pkg.Main(), Body: set.Main().Body, References: pkg.Parts[1:], Train: batch, MaxPatches: p.LR * 2, Goal: p.Goal}
 	if input.Rejections, err = a.rejections(ctx, in.Job); err != nil {
 		return ReflectOut{}, nil, err
 	}
@@ -97,7 +93,7 @@ func (a *Activities) rejections(ctx context.Context, job Job) ([]optimizer.Rejec
 	for _, r := range rejected {
 		x := optimizer.Rejection{Reason: r.Reason}
 		for _, q := range r.Patches {
-			x.Patches = append(x.Patches, optimizer.Patch{Op: optimizer.Op(q.Op), Anchor: q.Anchor, Payload: q.Payload})
+			x.Patches = append(x.Patches, optimizer.Patch{Op: optimizer.Op(q.Op), Anchor: q.Anchor, Payload: q.Payload, File: q.File})
 		}
 		if len(x.Patches) > 0 {
 			out = append(out, x)

@@ -11,7 +11,6 @@ import (
 
 	"whetstone/model"
 	"whetstone/optimizer"
-	"whetstone/skill"
 	"whetstone/validation"
 )
 
@@ -28,7 +27,7 @@ their project, with the commands or code that matter. You work by this skill:
 
 // answers lets the target model answer every item with the skill as its system prompt. An answer that the model declined to
 // give is an empty answer, which is judged like any other.
-func (a *Activities) answers(ctx context.Context, m measuring, f *skill.File, trial int) (map[string]string, error) {
+func (a *Activities) answers(ctx context.Context, m measuring, body string, trial int) (map[string]string, error) {
 	ref, err := m.job.target()
 	if err != nil {
 		return nil, InputError("%w", err)
@@ -43,9 +42,9 @@ func (a *Activities) answers(ctx context.Context, m measuring, f *skill.File, tr
 				job: m.job, ref: ref, stage: "rollout", site: m.site, step: m.step, trial: trial,
 				req: model.Request{
 					Ref: ref, Stage: "rollout", MaxTokens: answerTokens, Temperature: judgeTemp,
-					Messages: []model.Message{{Role: "system", Content: answerRole + strings.TrimSpace(f.Body)}, {Role: "user", Content: it.Prompt}},
+					Messages: []model.Message{{Role: "system", Content: answerRole + strings.TrimSpace(body)}, {Role: "user", Content: it.Prompt}},
 					Seed:     int64(optimizer.SeedFor(m.job.Params.Seed, "rollout", m.site, m.hash, it.ID, trial) >> 1),
-					Task:     &model.RolloutTask{Body: f.Body, Prompt: it.Prompt},
+					Task:     &model.RolloutTask{Body: body, Prompt: it.Prompt},
 				},
 			})
 			if err != nil {
@@ -79,11 +78,11 @@ func (a *Activities) pair(ctx context.Context, parent, candidate measuring, tria
 		if err != nil {
 			return err
 		}
-		f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
+		s, err := read(text)
 		if err != nil {
 			return fmt.Errorf("parse text %.12s: %w", m.hash, err)
 		}
-		if answered[i], err = a.answers(ctx, m, f, trial); err != nil {
+		if answered[i], err = a.answers(ctx, m, s.body, trial); err != nil {
 			return err
 		}
 		// What needs no judge is checked on each side alone.
@@ -91,7 +90,7 @@ func (a *Activities) pair(ctx context.Context, parent, candidate measuring, tria
 		if len(fixed) == 0 {
 			continue
 		}
-		verdicts, err := a.check(ctx, m, subject{text: text, body: f.Body, answers: answered[i]}, fixed, trial)
+		verdicts, err := a.check(ctx, m, subject{text: s.text, body: s.body, answers: answered[i]}, fixed, trial)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"whetstone/internal/linediff"
 	"whetstone/model"
 	"whetstone/optimizer"
 	"whetstone/run"
@@ -45,11 +44,18 @@ func (a *Activities) update(ctx context.Context, in UpdateIn) (UpdateOut, error)
 	if err != nil {
 		return UpdateOut{}, err
 	}
-	f, err := skill.Parse([]byte(after), skill.Options{Plain: true})
+	set, err := optimizer.NewSet(after)
 	if err != nil {
 		return UpdateOut{}, fmt.Errorf("parse text %.12s: %w", in.After, err)
 	}
-	diff := linediff.Unified("before", "after", before, after)
+	f := set.Head()
+	diff := optimizer.Diff(before, after, func(path string) (string, string) {
+		if path == skill.Main {
+			return "before", "after"
+		}
+		return path + " before", path + " after"
+	})
+	after = set.Package().View()
 	if in.Slow {
 		return a.slowUpdate(ctx, in, f, after, diff, pairs)
 	}

@@ -211,13 +211,12 @@ func (c *checker) rebuild(st Step, where string) {
 }
 
 func (c *checker) apply(text string, st Step) (string, error) {
-	f, err := skill.Parse([]byte(text), skill.Options{Plain: true})
+	d, err := optimizer.NewSet(text)
 	if err != nil {
 		return "", err
 	}
-	d := optimizer.NewDoc(f.Body)
 	if st.Kind == run.KindSlow {
-		d = optimizer.NewSlowDoc(f.Body)
+		d = d.Slow()
 	}
 	var edits []optimizer.Edit
 	for _, key := range st.Edits {
@@ -229,7 +228,7 @@ func (c *checker) apply(text string, st Step) (string, error) {
 			if strings.Contains(p.Payload, Withheld) || strings.Contains(p.Anchor, Withheld) {
 				return "", errWithheld
 			}
-			e, perr := d.Resolve(optimizer.Patch{Op: optimizer.Op(p.Op), Anchor: p.Anchor, Payload: p.Payload, Items: p.Items})
+			e, perr := d.Resolve(optimizer.Patch{Op: optimizer.Op(p.Op), Anchor: p.Anchor, Payload: p.Payload, Items: p.Items, File: p.File})
 			if perr != nil {
 				return "", perr
 			}
@@ -241,9 +240,9 @@ func (c *checker) apply(text string, st Step) (string, error) {
 		}
 	}
 	optimizer.SortEdits(edits)
-	body, perr := d.Apply(edits)
+	made, perr := d.Apply(edits)
 	if perr != nil {
 		return "", perr
 	}
-	return f.WithBody(body), nil
+	return made, nil
 }

@@ -91,6 +91,7 @@ type Result struct {
 	// Additions to the contract.
 	Goal     string   `json:"goal"`
 	Judge    string   `json:"judge"`
+	Files    []string `json:"files,omitempty"`    // that it changed, from the skill's folder on
 	Why      string   `json:"why"`                // one sentence for a person
 	Notes    []string `json:"notes,omitempty"`    // what the person should know
 	Measures string   `json:"measures,omitempty"` // what the scores measure

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"whetstone/activities"
-	"whetstone/internal/linediff"
 	"whetstone/optimizer"
 	"whetstone/report"
 	"whetstone/run"
@@ -39,10 +38,15 @@ func (s *Service) Report(ctx context.Context, r run.Run, version string) (report
 	if err != nil {
 		return d, err
 	}
-	if f, err := skill.Parse([]byte(before), skill.Options{Plain: true}); err == nil {
+	if f, err := skill.Parse([]byte(skill.Split(before).Main()), skill.Options{Plain: true}); err == nil {
 		d.Description = f.Description
 	}
-	d.Diff = linediff.Unified("before", "after", before, after)
+	d.Diff = optimizer.Diff(before, after, func(path string) (string, string) {
+		if path == skill.Main {
+			return "before", "after"
+		}
+		return path + " before", path + " after"
+	})
 	m := measurements{s: s, run: r}
 	if d.Curve, err = m.curve(ctx, d.Steps); err != nil {
 		return d, err

@@ -143,7 +143,7 @@ func (s *Store) withhold(ctx context.Context, tx *sql.Tx, id string, quotes []st
 		latest, err := collect(ctx, tx, "list skills", func(r scanner) (string, error) {
 			var x string
 			return x, r.Scan(&x)
-		}, `SELECT v.skill_key FROM skill_versions v JOIN texts t ON t.hash = v.hash WHERE v.n = (SELECT max(n) FROM skill_versions w WHERE w.skill_key = v.skill_key) AND instr(t.text, ?) > 0`, q)
+		}, `SELECT v.skill_key FROM skill_versions v JOIN texts t ON t.hash = v.hash WHERE v.n = (SELECT max(n) FROM skill_versions w WHERE w.skill_key = v.skill_key) AND (instr(t.text, ?1) > 0 OR instr(t.text, ?2) > 0)`, q, escaped)
 		if err != nil {
 			return err
 		}

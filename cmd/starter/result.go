@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"whetstone/activities"
-	"whetstone/internal/linediff"
+	"whetstone/optimizer"
 	"whetstone/report"
 	"whetstone/run"
 	"whetstone/service"
@@ -121,7 +121,10 @@ func runDiff(ctx context.Context, s *service.Service, before, after, path string
 	if err != nil {
 		return "", err
 	}
-	return linediff.Unified(path, path+" (optimized)", a, b), nil
+	return optimizer.Diff(a, b, func(part string) (string, string) {
+		file := activities.PathOf(path, part)
+		return file, file + " (optimized)"
+	}), nil
 }
 
 func (a *app) colourDiff(diff string) string {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -70,6 +71,37 @@ func keptText(ctx context.Context, s *service.Service, hash string) (string, err
 	return text, err
 }
 
+// inPlace reads the files of a skill's package as they are now: those that like has. gone tells that there is no skill file; a
+// missing reference is left out.
+func inPlace(path string, like ...skill.Package) (p skill.Package, gone bool, err error) {
+	seen := map[string]bool{}
+	for _, l := range like {
+		for _, x := range l.Parts {
+			if seen[x.Path] {
+				continue
+			}
+			seen[x.Path] = true
+			text, missing, err := present(activities.PathOf(path, x.Path))
+			if err != nil {
+				return p, false, err
+			}
+			if missing {
+				gone = gone || x.Path == skill.Main
+				continue
+			}
+			p.Parts = append(p.Parts, skill.Part{Path: x.Path, Text: text})
+		}
+	}
+	slices.SortFunc(p.Parts, func(a, b skill.Part) int { return strings.Compare(a.Path, b.Path) })
+	return p, gone, nil
+}
+
+// versionPackage is the package that a version holds.
+func versionPackage(ctx context.Context, s *service.Service, v run.Version) (skill.Package, error) {
+	text, err := s.Store.Text(ctx, v.Hash)
+	return skill.Split(text), err
+}
+
 func (a *app) skillVersionsCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "versions PATH|NAME", Short: "List the kept versions of a skill, latest first", Args: cobra.ExactArgs(1),
@@ -102,19 +134,23 @@ func (a *app) skillDiffCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				now, _, err := present(path)
+				latest, err := versionPackage(cmd.Context(), s, vs[0])
+				if err != nil {
+					return err
+				}
+				now, _, err := inPlace(path, latest)
 				if err != nil {
 					return fmt.Errorf("compare %s: %w", path, err)
 				}
-				v, err := choose(vs, args[1:], skill.Hash(now))
+				v, err := choose(vs, args[1:], hashOf(now))
 				if err != nil {
 					return err
 				}
-				old, err := s.Store.Text(cmd.Context(), v.Hash)
+				old, err := versionPackage(cmd.Context(), s, v)
 				if err != nil {
 					return err
 				}
-				diff := linediff.Unified(fmt.Sprintf("version %d", v.N), path, old, now)
+				diff := packageDiff(old, now, v.N, path)
 				if a.json {
 					return a.printJSON(map[string]any{"path": path, "version": v.N, "hash": v.Hash, "diff": diff})
 				}
@@ -152,39 +188,8 @@ func (a *app) skillRollbackCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				now, gone, err := present(path)
+				v, err := rollback(ctx, s, path, vs, args[1:])
 				if err != nil {
-					return fmt.Errorf("roll %s back: %w", path, err)
-				}
-				v, err := choose(vs, args[1:], skill.Hash(now))
-				if err != nil {
-					return err
-				}
-				text, err := keptText(ctx, s, v.Hash)
-				if errors.Is(err, errForgotten) {
-					return usage("version %d can not be put back: %w", v.N, err)
-				}
-				if err != nil {
-					return err
-				}
-				held, err := s.Store.PutText(ctx, now)
-				if err != nil {
-					return err
-				}
-				// What is there now is kept first, so that a rollback can be rolled back.
-				if gone {
-					held = ""
-				} else if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: held, RunID: "before-rollback-" + strconv.Itoa(vs[0].N), Path: path, How: "found"}); err != nil {
-					return err
-				}
-				if err := activities.WriteAtomic(path, text); err != nil {
-					return err
-				}
-				runID := "rollback-" + strconv.Itoa(vs[0].N)
-				if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: v.Hash, Parent: held, RunID: runID, Path: path, How: "rolled_back"}); err != nil {
-					return err
-				}
-				if err := s.Store.Attest(ctx, run.Attestation{Hash: v.Hash, Path: path, SkillKey: v.Skill, RunID: runID}); err != nil {
 					return err
 				}
 				if a.json {
@@ -194,4 +199,84 @@ func (a *app) skillRollbackCmd() *cobra.Command {
 			})
 		},
 	}
+}
+
+// rollback puts a version's files back. What is there now is kept first, so that a rollback can be rolled back.
+func rollback(ctx context.Context, s *service.Service, path string, vs []run.Version, arg []string) (run.Version, error) {
+	latest, err := versionPackage(ctx, s, vs[0])
+	if err != nil {
+		return run.Version{}, err
+	}
+	now, _, err := inPlace(path, latest)
+	if err != nil {
+		return run.Version{}, fmt.Errorf("roll %s back: %w", path, err)
+	}
+	v, err := choose(vs, arg, hashOf(now))
+	if err != nil {
+		return v, err
+	}
+	text, err := keptText(ctx, s, v.Hash)
+	if errors.Is(err, errForgotten) {
+		return v, usage("version %d can not be put back: %w", v.N, err)
+	}
+	if err != nil {
+		return v, err
+	}
+	target := skill.Split(text)
+	now, gone, err := inPlace(path, latest, target)
+	if err != nil {
+		return v, fmt.Errorf("roll %s back: %w", path, err)
+	}
+	held := ""
+	if !gone {
+		if held, err = s.Store.PutText(ctx, now.Join()); err != nil {
+			return v, err
+		}
+		if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: held, RunID: "before-rollback-" + strconv.Itoa(vs[0].N), Path: path, How: "found"}); err != nil {
+			return v, err
+		}
+	}
+	for _, x := range target.Parts {
+		file := activities.PathOf(path, x.Path)
+		if x.Path != skill.Main {
+			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+				return v, fmt.Errorf("roll %s back: %w", path, err)
+			}
+		}
+		if err := activities.WriteAtomic(file, x.Text); err != nil {
+			return v, err
+		}
+	}
+	runID := "rollback-" + strconv.Itoa(vs[0].N)
+	if err := s.Store.PutVersion(ctx, run.Version{Skill: v.Skill, Hash: v.Hash, Parent: held, RunID: runID, Path: path, How: "rolled_back"}); err != nil {
+		return v, err
+	}
+	for _, x := range target.Parts {
+		if err := s.Store.Attest(ctx, run.Attestation{Hash: skill.Hash(x.Text), Path: activities.PathOf(path, x.Path), SkillKey: v.Skill, RunID: runID}); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// hashOf is the hash of a package's canonical text; of nothing where no file is left.
+func hashOf(p skill.Package) string {
+	if len(p.Parts) == 0 {
+		return skill.Hash("")
+	}
+	return skill.Hash(p.Join())
+}
+
+// packageDiff compares a version with what is in place, file by file.
+func packageDiff(old, now skill.Package, n int, path string) string {
+	var b strings.Builder
+	for _, x := range old.Parts {
+		text, _ := now.Text(x.Path)
+		name := fmt.Sprintf("version %d", n)
+		if x.Path != skill.Main {
+			name += " of " + x.Path
+		}
+		b.WriteString(linediff.Unified(name, activities.PathOf(path, x.Path), x.Text, text))
+	}
+	return b.String()
 }

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"whetstone/activities"
 	"whetstone/internal/linediff"
 	"whetstone/run"
 	"whetstone/service"
@@ -40,6 +43,7 @@ type verified struct {
 	Against  *int       `json:"against,omitempty"` // the version that an edited file is compared with
 	Added    int        `json:"added,omitempty"`   // lines
 	Removed  int        `json:"removed,omitempty"`
+	Files    []verified `json:"files,omitempty"` // of a package: every file; the fields above tell of the skill file, but for state and attested, which are of all
 }
 
 func (v verified) line() string {
@@ -66,22 +70,27 @@ func (a *app) skillVerifyCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			return a.with(ctx, func(s *service.Service) error {
-				of := strings.TrimSuffix(args[0], proposed)
+				of, part := partOf(strings.TrimSuffix(args[0], proposed))
 				path, vs, err := versionsOf(ctx, s, of)
 				if err != nil {
 					return err
 				}
-				if of != args[0] {
-					path += proposed
+				var v verified
+				switch file := activities.PathOf(path, part); {
+				case strings.HasSuffix(args[0], proposed):
+					v, err = verifyFile(ctx, s, file+proposed, part, vs)
+				case part != skill.Main:
+					v, err = verifyFile(ctx, s, file, part, vs)
+				default:
+					v, err = verify(ctx, s, path, vs)
 				}
-				v, err := verify(ctx, s, path, vs)
 				if err != nil {
 					return err
 				}
 				if a.json {
 					err = a.printJSON(v)
 				} else {
-					err = a.print("%s\n", v.line())
+					err = a.print("%s\n", v.lines())
 				}
 				if err == nil && !v.Attested {
 					return &exitError{code: exitFailed}
@@ -92,8 +101,56 @@ func (a *app) skillVerifyCmd() *cobra.Command {
 	}
 }
 
-// verify compares a file, or a proposal, with what was delivered at its path and with the kept versions, latest first.
+// partOf takes a reference of a skill apart into the skill's folder and the file's path in it.
+func partOf(arg string) (of, part string) {
+	dir, name := filepath.Split(filepath.Clean(arg))
+	if dir = filepath.Clean(dir); filepath.Base(dir) == skill.ReferenceDir && exists(filepath.Join(filepath.Dir(dir), skill.Main)) {
+		return filepath.Dir(dir), skill.ReferenceDir + "/" + name
+	}
+	return arg, skill.Main
+}
+
+func (v verified) lines() string {
+	if len(v.Files) == 0 {
+		return v.line()
+	}
+	var out []string
+	for _, f := range v.Files {
+		out = append(out, f.line())
+	}
+	return strings.Join(out, "\n")
+}
+
+// verify looks at every file of a skill.
 func verify(ctx context.Context, s *service.Service, path string, vs []run.Version) (verified, error) {
+	v, err := verifyFile(ctx, s, path, skill.Main, vs)
+	if err != nil {
+		return v, err
+	}
+	p, err := versionPackage(ctx, s, vs[0])
+	if err != nil || p.Single() {
+		return v, err
+	}
+	order := []string{stateAttested, stateKept, stateEdited, stateMissing}
+	all := []verified{v}
+	for _, x := range p.Parts[1:] {
+		f, err := verifyFile(ctx, s, activities.PathOf(path, x.Path), x.Path, vs)
+		if err != nil {
+			return v, err
+		}
+		all = append(all, f)
+		v.Attested = v.Attested && f.Attested
+		if slices.Index(order, f.State) > slices.Index(order, v.State) {
+			v.State = f.State
+		}
+	}
+	v.Files = all
+	return v, nil
+}
+
+// verifyFile compares a file, or a proposal, with what was delivered at its path and with the kept versions, latest first. part
+// is its place in the package.
+func verifyFile(ctx context.Context, s *service.Service, path, part string, vs []run.Version) (verified, error) {
 	now, gone, err := present(path)
 	if err != nil {
 		return verified{}, fmt.Errorf("verify %s: %w", path, err)
@@ -106,11 +163,15 @@ func verify(ctx context.Context, s *service.Service, path string, vs []run.Versi
 		return verified{}, err
 	}
 	v := verified{Path: path, Hash: skill.Hash(now), State: stateEdited}
-	for i := range vs {
-		if vs[i].Hash == v.Hash {
-			v.Version = &vs[i].N
-			v.State, v.RunID = stateKept, vs[i].RunID
-			break
+	texts := make([]string, len(vs))
+	for i, x := range vs {
+		p, err := versionPackage(ctx, s, x)
+		if err != nil {
+			return v, err
+		}
+		texts[i], _ = p.Text(part)
+		if v.Version == nil && skill.Hash(texts[i]) == v.Hash {
+			v.Version, v.State, v.RunID = &vs[i].N, stateKept, x.RunID
 		}
 	}
 	if len(attested) > 0 && attested[0].Hash == v.Hash {
@@ -119,22 +180,18 @@ func verify(ctx context.Context, s *service.Service, path string, vs []run.Versi
 	if v.State != stateEdited {
 		return v, nil
 	}
-	last := vs[0]
-	for _, x := range vs {
-		if len(attested) > 0 && x.Hash == attested[0].Hash {
-			last = x
+	last := 0
+	for i := range vs {
+		if len(attested) > 0 && skill.Hash(texts[i]) == attested[0].Hash {
+			last = i
 			break
 		}
 	}
-	text, err := keptText(ctx, s, last.Hash)
-	if errors.Is(err, errForgotten) {
+	if texts[last] == store.Withheld {
 		return v, nil
 	}
-	if err != nil {
-		return v, err
-	}
-	v.Against = &last.N
-	v.Added, v.Removed = linediff.Stat(text, now)
+	v.Against = &vs[last].N
+	v.Added, v.Removed = linediff.Stat(texts[last], now)
 	return v, nil
 }
 
@@ -209,12 +266,27 @@ func list(ctx context.Context, s *service.Service, key string) (listed, error) {
 	l.State = v.State
 	for _, x := range vs {
 		if x.How != "staged" {
-			l.Latest = x.Hash == v.Hash
+			p, err := versionPackage(ctx, s, x)
+			if err != nil {
+				return l, err
+			}
+			now, _, err := inPlace(l.Path, p)
+			if err != nil {
+				return l, err
+			}
+			l.Latest = hashOf(now) == x.Hash
 			break
 		}
 	}
-	if p := l.Path + proposed; exists(p) {
-		l.Proposal = &p
+	latest, err := versionPackage(ctx, s, vs[0])
+	if err != nil {
+		return l, err
+	}
+	for _, x := range latest.Parts {
+		if p := activities.PathOf(l.Path, x.Path) + proposed; exists(p) {
+			l.Proposal = &p
+			break
+		}
 	}
 	switch r, err := s.Store.LastRun(ctx, key); {
 	case err == nil:

@@ -42,10 +42,7 @@ func (a *Activities) Deliver(ctx context.Context, in DeliverIn) (DeliverOut, err
 		if part.Text == old {
 			continue
 		}
-		d, err := a.deliverFile(ctx, in, path, old, part.Text)
-		if err != nil {
-			return DeliverOut{}, err
-		}
+		d := a.deliverFile(ctx, in, path, old, part.Text)
 		if d.why != "" {
 			if !after.Single() {
 				d.why = part.Path + ": " + d.why

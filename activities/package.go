@@ -146,19 +146,19 @@ type delivered struct {
 }
 
 // deliverFile brings one file to its place, or stages it beside. Every file is looked at on its own.
-func (a *Activities) deliverFile(ctx context.Context, in DeliverIn, path, before, after string) (delivered, error) {
+func (a *Activities) deliverFile(ctx context.Context, in DeliverIn, path, before, after string) delivered {
 	d := delivered{how: "none", text: after}
 	now, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		d.why = fmt.Sprintf("the file can not be read any more: %v", err)
-		return d, nil
+		return d
 	}
 	d.now = string(now)
 	switch {
 	case d.now == after:
 		// Written by an earlier attempt of this very activity.
 		d.how = "written"
-		return d, nil
+		return d
 	case in.Job.Params.Deliver == "write" && d.now == before:
 		err = WriteAtomic(path, after)
 		d.how = "written"
@@ -178,5 +178,5 @@ func (a *Activities) deliverFile(ctx context.Context, in DeliverIn, path, before
 		d.how, d.proposal = "none", ""
 		d.why = fmt.Sprintf("%v: nothing is lost, read the result with `starter runs diff %s`", err, in.Job.RunID)
 	}
-	return d, nil
+	return d
 }

@@ -111,9 +111,9 @@ func (a *Activities) slowUpdate(ctx context.Context, in UpdateIn, f *skill.File,
 			return UpdateOut{}, err
 		}
 	}
-	patch, bad := optimizer.SlowPatch(f.Body, made)
-	if bad != nil {
-		return UpdateOut{Failed: "the slow update was refused: " + bad.Error()}, nil
+	patch, why := slowPatch(f.Body, made)
+	if why != "" {
+		return UpdateOut{Failed: "the slow update was refused: " + why}, nil
 	}
 	record := run.PatchRecord{RunID: in.Job.RunID, Step: in.Step, Op: string(patch.Op), Anchor: patch.Anchor, Payload: patch.Payload, Support: 1, State: "selected"}
 	out := UpdateOut{}
@@ -126,6 +126,15 @@ func (a *Activities) slowUpdate(ctx context.Context, in UpdateIn, f *skill.File,
 		out.Keys = []string{edit.Key}
 	}
 	return out, a.o.Store.PutPatches(ctx, in.Job.RunID, in.Step, []run.PatchRecord{record})
+}
+
+// slowPatch is the block's patch, or why there can be none: the model's text is at fault then, not the run.
+func slowPatch(body, text string) (patch optimizer.Patch, why string) {
+	patch, err := optimizer.SlowPatch(body, text)
+	if err != nil {
+		why = err.Error()
+	}
+	return patch, why
 }
 
 func (a *Activities) metaUpdate(ctx context.Context, in UpdateIn, f *skill.File, diff string, pairs []optimizer.Pair) (UpdateOut, error) {

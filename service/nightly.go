@@ -65,11 +65,11 @@ func (c *Connection) ScheduleNights(ctx context.Context, n Night) (created bool,
 	}
 	id := c.s.nightPrefix() + key
 	created, err = c.putSchedule(ctx, client.ScheduleOptions{
-		ID: id, Spec: spec, CatchupWindow: nightCatchUp, Note: clip("nightly training of "+key, 380), Memo: map[string]any{memoParams: string(memo)},
+		ID: id, Spec: spec, CatchupWindow: nightCatchUp, Note: clip("nightly training of " + key), Memo: map[string]any{memoParams: string(memo)},
 		Action: &client.ScheduleWorkflowAction{
 			ID: "night/" + c.s.homeID + "/" + key, Workflow: workflows.NightName, TaskQueue: c.s.TaskQueue(), WorkflowTaskTimeout: 5 * time.Second,
 			Args:          []any{workflows.NightInput{Params: n.Params, PerDay: n.PerDay, SearchAttributes: c.attrs}},
-			StaticSummary: clip("nightly training of "+key, 380), Memo: map[string]any{memoParams: string(memo)},
+			StaticSummary: clip("nightly training of " + key), Memo: map[string]any{memoParams: string(memo)},
 		},
 	})
 	if err != nil || !created {

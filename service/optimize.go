@@ -63,7 +63,7 @@ func (c *Connection) StartOptimize(ctx context.Context, p run.Params) (*Started,
 		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		Memo:                                     map[string]any{memoParams: string(memo)},
-		StaticSummary:                            clip(fmt.Sprintf("train %s on corrections, goal %s, model %s", p.SkillKey, p.Goal, p.Provider), 380),
+		StaticSummary:                            clip(fmt.Sprintf("train %s on corrections, goal %s, model %s", p.SkillKey, p.Goal, p.Provider)),
 		StaticDetails:                            fmt.Sprintf("`%s`, seed %d, %d epochs, budget $%.2f", p.SkillPath, p.Seed, p.Epochs, p.BudgetUSD),
 	}
 	h, err := c.Client.ExecuteWorkflow(ctx, opts, workflows.OptimizeName, workflows.OptimizeInput{Params: p, SearchAttributes: c.attrs})
@@ -201,11 +201,14 @@ func (c *Connection) RunURL(workflowID, runID string) string {
 	return fmt.Sprintf("%s/namespaces/%s/workflows/%s/%s/history", base, c.Namespace, strings.ReplaceAll(workflowID, "/", "%2F"), runID)
 }
 
-func clip(s string, n int) string {
-	if len(s) <= n {
+// mostSummary is what the server takes as a workflow's or schedule's summary, in bytes, with room to spare.
+const mostSummary = 380
+
+func clip(s string) string {
+	if len(s) <= mostSummary {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "")
+	return strings.ToValidUTF8(s[:mostSummary], "")
 }
 
 // Follow returns a handle on a run that was started earlier.

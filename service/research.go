@@ -92,7 +92,7 @@ func (c *Connection) start(ctx context.Context, id, name string, input, params a
 	h, err := c.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: id, TaskQueue: c.s.TaskQueue(), WorkflowTaskTimeout: 5 * time.Second,
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL, WorkflowExecutionErrorWhenAlreadyStarted: true,
-		Memo: map[string]any{memoParams: string(memo)}, StaticSummary: clip(summary, 380), StaticDetails: details,
+		Memo: map[string]any{memoParams: string(memo)}, StaticSummary: clip(summary), StaticDetails: details,
 	}, name, input)
 	var already *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &already) {

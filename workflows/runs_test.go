@@ -187,15 +187,6 @@ func sees(t testing.TB, task *model.JudgeTask, pass func(model.JudgeItem) bool) 
 	return replyJSON(t, map[string]any{"verdicts": vs})
 }
 
-func accepted(steps []run.Step) (n int) {
-	for _, s := range steps {
-		if s.Outcome == validation.Accepted {
-			n++
-		}
-	}
-	return n
-}
-
 func outage(kind model.Kind, status int, why string) error {
 	return &model.Error{Kind: kind, Provider: "x", Status: status, Err: errors.New(why)}
 }

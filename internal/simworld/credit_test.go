@@ -172,14 +172,13 @@ func creditOver(n, items int, seed uint64) credited {
 			c.divisible++
 		}
 		for _, k := range kept {
-			switch {
-			case k == bad:
+			if k == bad {
 				c.harm++
-			default:
-				c.kept++
-				if divisible {
-					c.keptOfThem++
-				}
+				continue
+			}
+			c.kept++
+			if divisible {
+				c.keptOfThem++
 			}
 		}
 		if len(kept) > 0 && len(kept) < 4 {

@@ -232,6 +232,7 @@ func (c *checker) apply(text string, st Step) (string, error) {
 			if perr != nil {
 				return "", perr
 			}
+			e.Support = p.Support
 			edits, found = append(edits, e), true
 			break
 		}

@@ -69,6 +69,7 @@ type Patch struct {
 	Op      string   `json:"op"`
 	Anchor  string   `json:"anchor"`
 	Payload string   `json:"payload"`
+	Support int      `json:"support"` // equal proposals; what is inserted at one place stands in this order
 	Items   []string `json:"items"`
 	State   string   `json:"state"`
 	Reason  string   `json:"reason"`

@@ -65,7 +65,7 @@ func (s *Service) Evidence(ctx context.Context, r run.Run) (evidence.Record, err
 		return rec, err
 	}
 	for _, p := range patches {
-		rec.Patches = append(rec.Patches, evidence.Patch{Step: p.Step, Key: p.Key, Op: p.Op, Anchor: p.Anchor, Payload: p.Payload, Items: p.Items, State: p.State, Reason: p.Reason, File: p.File})
+		rec.Patches = append(rec.Patches, evidence.Patch{Step: p.Step, Key: p.Key, Op: p.Op, Anchor: p.Anchor, Payload: p.Payload, Support: p.Support, Items: p.Items, State: p.State, Reason: p.Reason, File: p.File})
 	}
 	verdicts, err := s.Store.AllVerdicts(ctx, r.ID)
 	if err != nil {

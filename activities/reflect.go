@@ -91,6 +91,9 @@ func (a *Activities) rejections(ctx context.Context, job Job) ([]optimizer.Rejec
 	}
 	var out []optimizer.Rejection
 	for _, r := range rejected {
+		if r.Divisible { // something in it was good: the gate could not tell it from chance, which is no word against any of its edits
+			continue
+		}
 		x := optimizer.Rejection{Reason: r.Reason}
 		for _, q := range r.Patches {
 			x.Patches = append(x.Patches, optimizer.Patch{Op: optimizer.Op(q.Op), Anchor: q.Anchor, Payload: q.Payload, File: q.File})

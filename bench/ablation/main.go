@@ -66,6 +66,7 @@ func ablate(ctx context.Context, args []string) error {
 	from := f.Uint64("from", 1, "first seed")
 	to := f.Uint64("to", 20, "last seed")
 	workers := f.Int("workers", 1, "runs side by side")
+	only := f.String("only", "", "run this variant only")
 	out := f.String("out", "ablation.jsonl", "file of outcomes")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -84,6 +85,9 @@ func ablate(ctx context.Context, args []string) error {
 	g.SetLimit(max(*workers, 1))
 	for seed := *from; seed <= *to; seed++ {
 		for _, v := range variants {
+			if *only != "" && v.Name != *only {
+				continue
+			}
 			if slices.ContainsFunc(have, func(l line) bool { return l.Variant == v.Name && l.Outcome.Seed == seed }) {
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"whetstone/activities"
@@ -60,7 +61,12 @@ func Run(ctx context.Context, seed uint64, change func(*run.Params)) (Outcome, e
 }
 
 // RunIn is Run in a world of one's own.
-func RunIn(ctx context.Context, w *World, change func(*run.Params)) (out Outcome, err error) {
+func RunIn(ctx context.Context, w *World, change func(*run.Params)) (Outcome, error) {
+	return runIn(ctx, w, &Models{World: w}, change, nil)
+}
+
+// runIn lets a test answer in the models' place, and look into the store before it is gone.
+func runIn(ctx context.Context, w *World, models models, change func(*run.Params), look func(*store.Store, run.Result) error) (out Outcome, err error) {
 	dir, err := os.MkdirTemp(fastDir(), "simworld-")
 	if err != nil {
 		return out, fmt.Errorf("make a world's folder: %w", err)
@@ -78,7 +84,6 @@ func RunIn(ctx context.Context, w *World, change func(*run.Params)) (out Outcome
 	if _, err := st.AddLearnings(ctx, slices.Clone(w.Learnings)); err != nil {
 		return out, err
 	}
-	models := &Models{World: w}
 	acts, err := activities.New(activities.Options{Store: st, Models: models})
 	if err != nil {
 		return out, err
@@ -91,6 +96,7 @@ func RunIn(ctx context.Context, w *World, change func(*run.Params)) (out Outcome
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	e := suite.NewTestWorkflowEnvironment()
 	e.SetTestTimeout(10 * time.Minute)
+	e.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute}) // a busy machine is no deadlock
 	e.RegisterWorkflowWithOptions(workflows.OptimizeSkill, workflow.RegisterOptions{Name: workflows.OptimizeName})
 	e.RegisterActivity(acts)
 	e.ExecuteWorkflow(workflows.OptimizeName, workflows.OptimizeInput{Params: p})
@@ -103,7 +109,18 @@ func RunIn(ctx context.Context, w *World, change func(*run.Params)) (out Outcome
 	}
 	r := res.Result
 	out = Outcome{Seed: w.Seed, Judgements: models.Judgements(), Calls: r.Calls, USD: r.SpentUSD, Stopped: r.StoppedReason, Final: r.HashAfter, Steps: r.Steps}
+	if look != nil {
+		if err := look(st, r); err != nil {
+			return out, err
+		}
+	}
 	return out, w.account(ctx, st, r, &out)
+}
+
+// models are Models, or a test's.
+type models interface {
+	activities.Models
+	Judgements() int
 }
 
 func fastDir() string {

@@ -359,3 +359,39 @@ func TestASearchAlongAFrontEndsAndIsTheSameEveryTime(t *testing.T) {
 		t.Errorf("nothing was merged, or accepted: %s", first)
 	}
 }
+
+// What is on record as a step's candidate is what was measured, also where the step began from another text of the pool: evidence
+// makes it again from there, and a refusal is found under its name.
+func TestTheCandidateOnRecordIsTheOneThatWasMeasured(t *testing.T) {
+	elsewhere := 0
+	for seed := range int64(6) {
+		w := newWorld(t)
+		w.random()
+		w.params.Search, w.params.Epochs, w.params.Patience, w.params.Seed = activities.SearchPareto, 4, 0, seed
+		w.listen(contested(t, mustBody(t, w)))
+		w.run("one")
+		candidates, err := w.store.RunCandidates(t.Context(), "one")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built := map[string]run.Candidate{}
+		for _, c := range candidates {
+			built[activities.Site(c.Step, c.Try)] = c
+		}
+		for _, st := range w.steps("one") {
+			if st.Candidate == "" {
+				continue
+			}
+			c := built[activities.Site(st.Step, st.Try)]
+			if c.Hash != st.Candidate {
+				t.Errorf("seed %d: step %d.%d measured %.12s, and %.12s (of %.12s) is on record", seed, st.Step, st.Try, st.Candidate, c.Hash, c.Parent)
+			}
+			if c.Parent != st.Parent {
+				elsewhere++
+			}
+		}
+	}
+	if elsewhere == 0 {
+		t.Error("no step began elsewhere: the test proves nothing")
+	}
+}

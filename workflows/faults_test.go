@@ -173,3 +173,54 @@ func TestFaultStampsHashMatchesNothing(t *testing.T) {
 		}
 	}
 }
+
+// One bad edit does not sink good ones: the parts of a refused bundle are tried, and what is accepted of them is built upon by the
+// next ones.
+func TestOneBadEditDoesNotSinkGoodOnes(t *testing.T) {
+	for _, search := range []string{activities.SearchGreedy, activities.SearchPareto} {
+		t.Run(search, func(t *testing.T) {
+			w := newWorld(t)
+			w.params.Search, w.params.Epochs, w.params.Minibatch, w.params.MaxAdds = search, 1, 3, 9
+			var once atomic.Bool
+			w.listen(func(r model.Request) (model.Reply, error) {
+				switch task := r.Task.(type) {
+				case *model.ReflectTask:
+					patches := []map[string]any{}
+					if once.CompareAndSwap(false, true) {
+						for _, line := range []string{"- Good one.", "- Good two.", "- Bad idea.", "- Good three."} {
+							patches = append(patches, map[string]any{"op": "add", "anchor": "", "payload": line})
+						}
+					}
+					return replyJSON(t, map[string]any{"reasoning": "r", "patches": patches}), nil
+				case *model.JudgeTask:
+					return sees(t, task, func(it model.JudgeItem) bool {
+						switch c := skill.Hash(it.ID)[0]; {
+						case c < '4':
+							return strings.Contains(task.Body, "Good one.")
+						case c < '8':
+							return strings.Contains(task.Body, "Good two.")
+						case c < 'c':
+							return strings.Contains(task.Body, "Good three.")
+						default:
+							return !strings.Contains(task.Body, "Bad idea.")
+						}
+					}), nil
+				}
+				return model.Reply{}, nil
+			})
+			r := w.run("one")
+			text, err := w.store.Text(t.Context(), r.HashAfter)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range []string{"Good one.", "Good two.", "Good three."} {
+				if !strings.Contains(text, line) {
+					t.Errorf("%q is lost:\n%s", line, trace(w, "one"))
+				}
+			}
+			if strings.Contains(text, "Bad idea.") {
+				t.Error("the bad one is in")
+			}
+		})
+	}
+}

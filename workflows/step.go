@@ -137,7 +137,10 @@ func (t *tries) try(ctx workflow.Context, keys []string, try int) (divisible boo
 	case built.Replayed != "":
 		return o.record(ctx, in)
 	}
-	return o.measure(ctx, in)
+	if divisible, err = o.measure(ctx, in); o.Current == built.Hash {
+		t.base = "" // what is tried next builds upon what was accepted
+	}
+	return divisible, err
 }
 
 // measure compares a candidate with the present text and records the gate's word.

@@ -77,7 +77,7 @@ func TestBaselinesAreMeasuredOnWhatTheRunIsReportedOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, it := range items {
-			if len(it.Expected) > 30 && strings.Contains(text, it.Expected) {
+			if len(it.Expected) > 30 && strings.Contains(text, it.Expected) && !strings.Contains(mustBody(t, w), it.Expected) {
 				t.Errorf("%s holds a sealed item: %q", name, it.Expected)
 			}
 		}

@@ -317,7 +317,7 @@ func TestASearchAlongAFrontEndsAndIsTheSameEveryTime(t *testing.T) {
 	merges := 0
 	for range 2 {
 		w := newWorld(t)
-		w.params.Search, w.params.Epochs, w.params.Patience = activities.SearchPareto, 4, 0
+		w.params.Search, w.params.Epochs, w.params.Patience, w.params.Seed = activities.SearchPareto, 8, 0, 3
 		w.listen(contested(t, mustBody(t, w)))
 		r := w.run("one")
 		if r.StoppedReason == "" || r.Final.Selection == nil || *r.Final.Selection < *r.Baseline.Selection {
@@ -330,7 +330,9 @@ func TestASearchAlongAFrontEndsAndIsTheSameEveryTime(t *testing.T) {
 				t.Errorf("step %d.%d was compared with %.12s, and the best text was %.12s", st.Step, st.Try, st.Parent, current)
 			}
 			if st.Kind == run.KindMerge {
-				merges++
+				if st.Stage != "" {
+					merges++
+				}
 				if st.Outcome == validation.Accepted && st.Stage == "" {
 					t.Errorf("a merge was accepted without the gate: %+v", st)
 				}

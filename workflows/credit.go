@@ -38,7 +38,7 @@ func (t *tries) screen(ctx workflow.Context, keys []string, try int, bundle stri
 	out, err := callScreen(ctx, activities.ScreenIn{Job: o.job, Step: o.Step, Try: try, Parent: o.Current, ParentStage: o.SelectionStage, Candidate: bundle, Keys: keys, Gate: o.Pre.Gate})
 	switch {
 	case err != nil && isOutage(err):
-		o.failed(ctx, err)
+		o.failed(ctx, judging, err)
 		return validation.DropPart, nil // nothing is known of these edits, so that they are not kept this time
 	case err != nil:
 		return "", err

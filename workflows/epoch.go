@@ -33,8 +33,7 @@ func (o *optimization) slow(ctx workflow.Context, prev string) error {
 	o.Step++
 	out, err := callUpdate(ctx, activities.UpdateIn{Job: o.job, Epoch: o.Epoch, Step: o.Step, Before: prev, After: o.Current, Slow: true})
 	switch {
-	case err != nil && isOutage(err):
-		o.failed(ctx, err)
+	case err != nil && isOutage(err): // the run goes on without it
 		_, err := o.record(ctx, activities.DecideIn{Kind: run.KindSlow, Missing: "no slow update: " + cause(err)})
 		return err
 	case err != nil:
@@ -50,7 +49,6 @@ func (o *optimization) slow(ctx workflow.Context, prev string) error {
 		_, err := o.record(ctx, activities.DecideIn{Kind: run.KindSlow, Empty: why})
 		return err
 	}
-	o.worked()
 	t := &tries{o: o, kind: run.KindSlow}
 	return t.bundle(ctx, out.Keys)
 }
@@ -60,7 +58,6 @@ func (o *optimization) meta(ctx workflow.Context, prev string) error {
 	out, err := callUpdate(ctx, activities.UpdateIn{Job: o.job, Epoch: o.Epoch, Step: o.Step, Before: prev, After: o.Current})
 	switch {
 	case err != nil && isOutage(err):
-		o.failed(ctx, err)
 		return nil
 	case err != nil:
 		return err

@@ -50,6 +50,7 @@ type State struct {
 	Indecisive     int
 	Idle           int                 // steps in a row without improvement
 	Failing        string              // of the failures in a row
+	FailingAt      string              // and whose they are: reflecting or judging
 	Failures       int                 // failed model activities of one kind in a row
 	Closed         int                 // epochs whose slow and meta updates are done
 	Prev           string              // the best text at the end of the epoch before
@@ -195,14 +196,20 @@ func (o *optimization) checkDone(ctx workflow.Context) {
 // breakerAt is the number of failed model activities of one kind in a row that ends a run with its work kept.
 const breakerAt = 3
 
+// Whose failures are counted together. A reflecting model that answers says nothing about a judge that does not.
+const (
+	reflecting = "reflecting"
+	judging    = "judging"
+)
+
 // failed counts a failed model activity. What a person has to mend first ends the run at once.
-func (o *optimization) failed(ctx workflow.Context, err error) {
+func (o *optimization) failed(ctx workflow.Context, whose string, err error) {
 	kind := activities.KindOf(err)
 	if workflow.GetVersion(ctx, "breaker by kind", workflow.DefaultVersion, 1) == workflow.DefaultVersion {
-		kind = "" // before 0.3 all failures were counted together
+		kind, whose = "", "" // before 0.3 all failures were counted together
 	}
-	if kind != o.Failing {
-		o.Failing, o.Failures = kind, 0
+	if kind != o.Failing || whose != o.FailingAt {
+		o.Failing, o.FailingAt, o.Failures = kind, whose, 0
 	}
 	o.Failures++
 	if activities.Lasting(kind) {
@@ -211,7 +218,11 @@ func (o *optimization) failed(ctx workflow.Context, err error) {
 }
 
 // worked ends a row of failures.
-func (o *optimization) worked() { o.Failing, o.Failures = "", 0 }
+func (o *optimization) worked(whose string) {
+	if o.FailingAt == whose || o.FailingAt == "" {
+		o.Failing, o.FailingAt, o.Failures = "", "", 0
+	}
+}
 
 // continueAsNew starts a fresh history with the state, after letting messages finish.
 func (o *optimization) continueAsNew(ctx workflow.Context) error {

@@ -36,7 +36,7 @@ func (o *optimization) step(ctx workflow.Context) error {
 	prop, err := callPropose(ctx, activities.ProposeIn{Job: o.job, Hash: base, Step: o.Step, Patches: optimizer.EditBudget(o.Step-1, total, p.LR, p.MinLR)})
 	switch {
 	case err != nil && isOutage(err): // of the ranking
-		o.failed(ctx, err)
+		o.failed(ctx, reflecting, err)
 		_, err := o.record(ctx, activities.DecideIn{Missing: "the ranking model gives no answer: " + cause(err)})
 		return err
 	case err != nil:
@@ -69,7 +69,7 @@ func (o *optimization) reflect(ctx workflow.Context, base string) (proposed int,
 		out, err := r.get(ctx)
 		switch {
 		case err != nil && isOutage(err):
-			o.failed(ctx, err)
+			o.failed(ctx, reflecting, err)
 			failed = "the reflecting model gives no answer: " + cause(err)
 		case err != nil:
 			return 0, "", err
@@ -78,7 +78,7 @@ func (o *optimization) reflect(ctx workflow.Context, base string) (proposed int,
 		case out.Failed != "":
 			failed = out.Failed
 		default:
-			o.worked()
+			o.worked(reflecting)
 			proposed += out.Patches
 		}
 	}
@@ -148,7 +148,7 @@ func (o *optimization) measure(ctx workflow.Context, in activities.DecideIn) (di
 	v, err := callValidate(ctx, activities.ValidateIn{Job: o.job, Step: o.Step, Try: in.Try, Parent: o.Current, ParentStage: o.SelectionStage, Candidate: in.Candidate, Keys: in.Keys, Gate: o.Pre.Gate})
 	switch {
 	case err != nil && isOutage(err):
-		o.failed(ctx, err)
+		o.failed(ctx, judging, err)
 		in.Missing = "the judge gives no answer: " + cause(err)
 		return o.record(ctx, in)
 	case err != nil:
@@ -157,7 +157,7 @@ func (o *optimization) measure(ctx workflow.Context, in activities.DecideIn) (di
 		o.StopReason = v.Stopped
 		return false, nil
 	}
-	o.worked()
+	o.worked(judging)
 	return o.record(ctx, in)
 }
 

@@ -28,6 +28,9 @@ func (a *app) showResult(ctx context.Context, s *service.Service, r run.Result, 
 	if r.Interval != nil {
 		fmt.Fprintf(&b, "  change on selection, 95 %% interval: %+.3f to %+.3f\n", r.Interval[0], r.Interval[1])
 	}
+	if _, claim := report.Claim(r); r.Outcome == run.Accepted {
+		fmt.Fprintf(&b, "  %s\n", claim)
+	}
 	if r.Measures != "" {
 		fmt.Fprintf(&b, "  the scores measure %s\n", r.Measures)
 	}

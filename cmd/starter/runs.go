@@ -131,6 +131,9 @@ type stepView struct {
 	P         *float64 `json:"p"`
 	Alpha     *float64 `json:"alpha"`
 	Replayed  bool     `json:"replayed"`
+	Kind      string   `json:"kind"`  // step, slow or merge
+	Stage     string   `json:"stage"` // of the look in which the word fell
+	Look      *int     `json:"look"`  // its number over the life of the manifest; null where it spent no alpha
 }
 
 func (a *app) runsShowCmd() *cobra.Command {
@@ -170,7 +173,7 @@ func (a *app) showRun(ctx context.Context, s *service.Service, id string) error 
 	if a.json {
 		views := make([]stepView, len(steps))
 		for i, st := range steps {
-			views[i] = stepView{st.Epoch, st.Step, st.Try, st.Parent, st.Candidate, st.Outcome, st.Reason, st.Parent01, st.Cand01, st.P, st.Alpha, st.Replayed}
+			views[i] = stepView{st.Epoch, st.Step, st.Try, st.Parent, st.Candidate, st.Outcome, st.Reason, st.Parent01, st.Cand01, st.P, st.Alpha, st.Replayed, st.Kind, st.Stage, st.Look}
 		}
 		type left struct {
 			Learning string `json:"learning"`

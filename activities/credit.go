@@ -33,7 +33,7 @@ func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 	if err != nil {
 		return ScreenOut{}, err
 	}
-	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.Parent, in.ParentStage, in.Candidate, nil, in.Gate)
+	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, "", in.Parent, in.ParentStage, in.Candidate, nil, in.Gate)
 	if err != nil {
 		return ScreenOut{}, err
 	}

@@ -74,7 +74,11 @@ func (a *Activities) Finish(ctx context.Context, in FinishIn) (FinishOut, error)
 		if err != nil {
 			return FinishOut{}, err
 		}
-		r.Interval = validation.Interval(before, after, optimizer.SeedFor(in.Job.Params.Seed, "interval"))
+		if before.Judges() == after.Judges() {
+			r.Interval = validation.Interval(before, after, optimizer.SeedFor(in.Job.Params.Seed, "interval"))
+		} else {
+			r.Notes = append(r.Notes, fmt.Sprintf("the last text was judged by %s and the first by %s, so that their scores on the selection items can not be compared", after.Judges(), before.Judges()))
+		}
 	}
 	steps, err := a.o.Store.Steps(ctx, in.Job.RunID)
 	if err != nil {
@@ -111,7 +115,7 @@ func (a *Activities) adopted(ctx context.Context, runID string, steps []run.Step
 		if st.Outcome != validation.Accepted {
 			continue
 		}
-		m, err := a.measured(ctx, runID, Site(st.Step, st.Try)+"-own", st.Candidate, train)
+		m, err := a.measured(ctx, runID, Site(st.Step, st.Try, st.Judge)+"-own", st.Candidate, train)
 		if err != nil {
 			return 0, err
 		}

@@ -14,7 +14,7 @@ import (
 const Empty = "empty"
 
 // Site is where the measurements of one look are kept.
-func Site(step, try int) string { return evidence.Site(step, try) }
+func Site(step, try int, by string) string { return evidence.Site(step, try, by) }
 
 // Validate measures parent and candidate on the same held-out items, interleaved trial by trial, both drawn afresh, until the
 // gate can decide. Under the goal "adopt" the train items that the edits answer to are measured too. What the gate would
@@ -29,7 +29,7 @@ func (a *Activities) Validate(ctx context.Context, in ValidateIn) (ValidateOut, 
 }
 
 func (a *Activities) validate(ctx context.Context, in ValidateIn) error {
-	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.Parent, in.ParentStage, in.Candidate, in.Keys, in.Gate)
+	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.By, in.Parent, in.ParentStage, in.Candidate, in.Keys, in.Gate)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error)
 	st := run.Step{
 		RunID: in.Job.RunID, Epoch: in.Epoch, Step: in.Step, Try: in.Try, Parent: in.Parent, Candidate: in.Candidate, Outcome: d.Outcome, Reason: d.Reason,
 		Parent01: d.Parent, Cand01: d.Candidate, P: d.P, Alpha: d.Alpha, Replayed: in.Replayed != "",
-		Stage: d.Stage, Look: look, Kind: in.Kind, ParentStage: in.ParentStage,
+		Stage: d.Stage, Look: look, Kind: in.Kind, ParentStage: in.ParentStage, Judge: in.By,
 	}
 	if err := a.o.Store.PutStep(ctx, st); err != nil {
 		return DecideOut{}, err
@@ -132,7 +132,8 @@ func (a *Activities) Decide(ctx context.Context, in DecideIn) (DecideOut, error)
 	if err := a.o.Store.MarkPatches(ctx, in.Job.RunID, in.Step, in.Keys, d.Outcome, d.Reason); err != nil {
 		return DecideOut{}, err
 	}
-	if d.Outcome == validation.Rejected && in.Replayed == "" {
+	// What another judge than the run's refused is not held against the bundle: the run's own may see it otherwise.
+	if d.Outcome == validation.Rejected && in.Replayed == "" && in.By == "" {
 		if err := a.keepRejection(ctx, in, d, parts); err != nil {
 			return DecideOut{}, err
 		}
@@ -172,7 +173,7 @@ func (a *Activities) decision(ctx context.Context, in DecideIn) (d validation.De
 	case in.Missing != "":
 		return validation.Decision{Outcome: validation.Indecisive, Reason: in.Missing, Parent: in.ParentScore}, nil, false, nil
 	}
-	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.Parent, in.ParentStage, in.Candidate, in.Keys, in.Gate)
+	l, err := a.lookAt(ctx, in.Job, in.Step, in.Try, in.By, in.Parent, in.ParentStage, in.Candidate, in.Keys, in.Gate)
 	if err != nil {
 		return d, nil, false, err
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // lookAt gathers what a look is about.
-func (a *Activities) lookAt(ctx context.Context, job Job, step, try int, parent, parentStage, candidate string, keys []string, g run.Gate) (evidence.Look, error) {
+func (a *Activities) lookAt(ctx context.Context, job Job, step, try int, by, parent, parentStage, candidate string, keys []string, g run.Gate) (evidence.Look, error) {
 	l := evidence.Look{
-		RunSeed: job.Params.Seed, Step: step, Try: try, Parent: parent, Candidate: candidate, ParentStage: parentStage, Trials: g.Trials,
+		RunSeed: job.Params.Seed, Step: step, Try: try, By: by, Parent: parent, Candidate: candidate, ParentStage: parentStage, Trials: g.Trials,
 		Deterministic: g.Deterministic, Adopt: job.Params.Goal == "adopt", Second: job.Params.Judge2 != "",
 	}
 	var err error
@@ -56,7 +56,7 @@ func (a *Activities) draw(ctx context.Context, job Job, l evidence.Look, site st
 	for trial := from; trial < from+trials; trial++ {
 		sides := [2]measuring{}
 		for i, hash := range []string{l.Parent, l.Candidate} {
-			sides[i] = measuring{job: job, site: site, step: l.Step, hash: hash, items: items, trials: 1, from: trial, second: second}
+			sides[i] = measuring{job: job, site: site, step: l.Step, hash: hash, items: items, trials: 1, from: trial, second: second, by: l.By}
 		}
 		if job.Params.Pairwise {
 			if err := a.pair(ctx, sides[0], sides[1], trial); err != nil {

@@ -39,13 +39,17 @@ type measuring struct {
 	hash   string
 	items  []validation.Item
 	trials int
-	from   int  // number of the first trial
-	second bool // by the second judge
+	from   int    // number of the first trial
+	second bool   // by the second judge
+	by     string // the judge, where it is not the run's
 }
 
 func (m measuring) judge() (model.Ref, error) {
 	if m.second {
 		return model.ParseRef(m.job.Params.Judge2)
+	}
+	if m.by != "" {
+		return model.ParseRef(m.by)
 	}
 	return m.job.judge()
 }

@@ -143,6 +143,7 @@ type ValidateIn struct {
 	Candidate   string
 	Keys        []string
 	Gate        run.Gate
+	By          string // the judge of the whole comparison, where the run's gives no answer; "" is the run's
 }
 
 // ValidateOut tells how that went.
@@ -163,6 +164,7 @@ type DecideIn struct {
 	Bundle      string
 	Keys        []string
 	Gate        run.Gate
+	By          string // see ValidateIn
 	Missing     string // why nothing could be measured; the outcome is indecisive then
 	Replayed    string // a refusal on file that is repeated
 	Empty       string // why the step has no candidate at all

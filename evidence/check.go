@@ -39,7 +39,7 @@ func Check(r Record) Checked {
 	for _, st := range r.Steps {
 		c.step(st, current, stage)
 		if st.Outcome == validation.Accepted {
-			current, stage, accepted = st.Candidate, Site(st.Step, st.Try), true
+			current, stage, accepted = st.Candidate, Site(st.Step, st.Try, st.Judge), true
 		}
 	}
 	if accepted = accepted && r.Reviewed == ""; accepted != (r.Outcome == run.Accepted) && r.Outcome != run.Failed {
@@ -138,7 +138,7 @@ func number(x *float64) string {
 // look is the step's, from the record alone.
 func (c *checker) look(st Step) Look {
 	l := Look{
-		RunSeed: c.r.Seed, Step: st.Step, Try: st.Try, Parent: st.Parent, Candidate: st.Candidate, ParentStage: st.ParentStage, Trials: c.r.Gate.Trials,
+		RunSeed: c.r.Seed, Step: st.Step, Try: st.Try, By: st.Judge, Parent: st.Parent, Candidate: st.Candidate, ParentStage: st.ParentStage, Trials: c.r.Gate.Trials,
 		Deterministic: c.r.Gate.Deterministic, Adopt: c.r.Goal == "adopt", Held: c.items(validation.Selection), Second: c.r.SecondJudge != "",
 		SecondDeterministic: strings.HasPrefix(c.r.SecondJudge, model.Offline), ByEdit: map[string][]string{},
 	}

@@ -23,13 +23,19 @@ const (
 // StageBaseline is where the verdicts of the text that a run begins with are.
 const StageBaseline = "baseline"
 
-// Site is where the verdicts of a look are kept.
-func Site(step, try int) string { return fmt.Sprintf("step-%d.%d", step, try) }
+// Site is where the verdicts of a look are kept. by is the judge that made the whole look in another one's place; "" is the run's.
+func Site(step, try int, by string) string {
+	if by != "" {
+		return fmt.Sprintf("step-%d.%d-by-%s", step, try, by)
+	}
+	return fmt.Sprintf("step-%d.%d", step, try)
+}
 
 // Look is one comparison of a candidate with its parent.
 type Look struct {
 	RunSeed       int64
 	Step, Try     int
+	By            string // the judge, where it is not the run's
 	Parent        string
 	Candidate     string
 	ParentStage   string // where the verdicts are that told triage which items the parent fails
@@ -55,7 +61,7 @@ func (l Look) Staged() bool { return !l.Deterministic && !l.Adopt }
 
 // Site is where the verdicts of one of the look's stages are kept.
 func (l Look) Site(stage string) string {
-	where := Site(l.Step, l.Try)
+	where := Site(l.Step, l.Try, l.By)
 	if stage == validation.StageMain {
 		return where
 	}

@@ -54,6 +54,7 @@ type Step struct {
 	Outcome     string   `json:"outcome"`
 	Reason      string   `json:"reason"`
 	Stage       string   `json:"stage"`
+	Judge       string   `json:"judge,omitempty"` // that made the look in the place of the run's
 	Look        *int     `json:"look"`
 	ParentScore *float64 `json:"parent_score"`
 	Score       *float64 `json:"candidate_score"`

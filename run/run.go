@@ -136,6 +136,8 @@ type Step struct {
 	Kind      string // step, slow, merge or credit
 	// ParentStage is where the verdicts are that told triage which items the parent fails.
 	ParentStage string
+	// Judge is who made the look in the place of the run's judge, which gave no answer; "" is the run's.
+	Judge string
 }
 
 // The kinds of steps.

@@ -48,7 +48,7 @@ func (s *Service) Evidence(ctx context.Context, r run.Run) (evidence.Record, err
 	for _, st := range steps {
 		x := evidence.Step{
 			Step: st.Step, Try: st.Try, Epoch: st.Epoch, Kind: st.Kind, Parent: st.Parent, ParentStage: st.ParentStage, Candidate: st.Candidate, Outcome: st.Outcome, Reason: st.Reason,
-			Stage: st.Stage, Look: st.Look, ParentScore: st.Parent01, Score: st.Cand01, P: st.P, Alpha: st.Alpha, Replayed: st.Replayed, Edits: []string{},
+			Stage: st.Stage, Judge: st.Judge, Look: st.Look, ParentScore: st.Parent01, Score: st.Cand01, P: st.P, Alpha: st.Alpha, Replayed: st.Replayed, Edits: []string{},
 		}
 		if c, ok := built[[2]int{st.Step, st.Try}]; ok && st.Kind != run.KindMerge {
 			x.Edits = c.Edits

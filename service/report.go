@@ -113,7 +113,7 @@ func (m measurements) curve(ctx context.Context, steps []run.Step) ([]report.Poi
 			p.Label = fmt.Sprintf("%d %s", st.Step, st.Kind)
 		}
 		if st.Candidate != "" && st.Stage != "" {
-			site := activities.Site(st.Step, st.Try)
+			site := activities.Site(st.Step, st.Try, st.Judge)
 			before, err := m.at(ctx, site, st.Parent, items)
 			if err != nil {
 				return nil, err
@@ -134,7 +134,7 @@ func (m measurements) items(ctx context.Context, steps []run.Step) ([]report.Ite
 	last := "baseline"
 	for _, st := range steps {
 		if st.Outcome == validation.Accepted && st.Candidate == m.run.Result.HashAfter {
-			last = activities.Site(st.Step, st.Try)
+			last = activities.Site(st.Step, st.Try, st.Judge)
 		}
 	}
 	var out []report.ItemRow
@@ -214,7 +214,7 @@ func (m measurements) baselines(ctx context.Context) ([]report.Baseline, error) 
 		}
 		for _, st := range steps {
 			if st.Outcome == validation.Accepted && st.Candidate == r.HashAfter {
-				loopStage = activities.Site(st.Step, st.Try)
+				loopStage = activities.Site(st.Step, st.Try, st.Judge)
 			}
 		}
 	}

@@ -119,12 +119,12 @@ func (s *Store) Run(ctx context.Context, id string) (run.Run, error) {
 
 // PutStep records one look at one candidate.
 func (s *Store) PutStep(ctx context.Context, st run.Step) error {
-	_, err := s.write.ExecContext(ctx, `INSERT INTO steps (run_id, step, try, epoch, parent, candidate, outcome, reason, parent_score, candidate_score, p, alpha, replayed, stage, look, kind, parent_stage)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	_, err := s.write.ExecContext(ctx, `INSERT INTO steps (run_id, step, try, epoch, parent, candidate, outcome, reason, parent_score, candidate_score, p, alpha, replayed, stage, look, kind, parent_stage, judge)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (run_id, step, try) DO UPDATE SET candidate = excluded.candidate, outcome = excluded.outcome, reason = excluded.reason,
 			parent_score = excluded.parent_score, candidate_score = excluded.candidate_score, p = excluded.p, alpha = excluded.alpha, replayed = excluded.replayed,
-			stage = excluded.stage, look = excluded.look, kind = excluded.kind, parent_stage = excluded.parent_stage`,
-		st.RunID, st.Step, st.Try, st.Epoch, st.Parent, st.Candidate, st.Outcome, st.Reason, st.Parent01, st.Cand01, st.P, st.Alpha, st.Replayed, st.Stage, st.Look, cmp.Or(st.Kind, run.KindStep), st.ParentStage)
+			stage = excluded.stage, look = excluded.look, kind = excluded.kind, parent_stage = excluded.parent_stage, judge = excluded.judge`,
+		st.RunID, st.Step, st.Try, st.Epoch, st.Parent, st.Candidate, st.Outcome, st.Reason, st.Parent01, st.Cand01, st.P, st.Alpha, st.Replayed, st.Stage, st.Look, cmp.Or(st.Kind, run.KindStep), st.ParentStage, st.Judge)
 	return wrap(err, "record step %d of run %s", st.Step, st.RunID)
 }
 
@@ -132,8 +132,8 @@ func (s *Store) PutStep(ctx context.Context, st run.Step) error {
 func (s *Store) Steps(ctx context.Context, runID string) ([]run.Step, error) {
 	return collect(ctx, s.read, "list steps", func(r scanner) (run.Step, error) {
 		x := run.Step{RunID: runID}
-		return x, r.Scan(&x.Step, &x.Try, &x.Epoch, &x.Parent, &x.Candidate, &x.Outcome, &x.Reason, &x.Parent01, &x.Cand01, &x.P, &x.Alpha, &x.Replayed, &x.Stage, &x.Look, &x.Kind, &x.ParentStage)
-	}, `SELECT step, try, epoch, parent, candidate, outcome, reason, parent_score, candidate_score, p, alpha, replayed, stage, look, kind, parent_stage FROM steps WHERE run_id = ? ORDER BY step, try`, runID)
+		return x, r.Scan(&x.Step, &x.Try, &x.Epoch, &x.Parent, &x.Candidate, &x.Outcome, &x.Reason, &x.Parent01, &x.Cand01, &x.P, &x.Alpha, &x.Replayed, &x.Stage, &x.Look, &x.Kind, &x.ParentStage, &x.Judge)
+	}, `SELECT step, try, epoch, parent, candidate, outcome, reason, parent_score, candidate_score, p, alpha, replayed, stage, look, kind, parent_stage, judge FROM steps WHERE run_id = ? ORDER BY step, try`, runID)
 }
 
 // PutCandidate records what a step built.

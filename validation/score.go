@@ -3,6 +3,7 @@ package validation
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // State is what came of judging one item once.
@@ -84,6 +85,18 @@ func (m Measured) Score() *float64 {
 	}
 	s := sum / weight
 	return &s
+}
+
+// Judges names the models whose verdicts these are, in order; checks that need no model count for none.
+func (m Measured) Judges() string {
+	var out []string
+	for _, v := range m.Verdicts {
+		if v.State != Missing && v.Judge != "" && !slices.Contains(Kinds(), v.Judge) && !slices.Contains(out, v.Judge) {
+			out = append(out, v.Judge)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
 }
 
 // MissingItems lists the items without a complete set of verdicts.

@@ -414,7 +414,7 @@ func checkVerdicts(t *testing.T, w *world, r run.Result) {
 	type place struct{ stage, hash string }
 	places := []place{{"baseline", r.HashBefore}}
 	for _, s := range steps {
-		places = append(places, place{activities.Site(s.Step, s.Try), s.Parent}, place{activities.Site(s.Step, s.Try), s.Candidate})
+		places = append(places, place{activities.Site(s.Step, s.Try, s.Judge), s.Parent}, place{activities.Site(s.Step, s.Try, s.Judge), s.Candidate})
 	}
 	for _, p := range places {
 		if p.hash == "" {

@@ -143,21 +143,33 @@ func (t *tries) try(ctx workflow.Context, keys []string, try int) (divisible boo
 	return divisible, err
 }
 
-// measure compares a candidate with the present text and records the gate's word.
+// measure compares a candidate with the present text and records the gate's word. Where the judge gives no answer, the models of
+// --fallback are asked in turn, each for the whole comparison: judges are never mixed within one.
 func (o *optimization) measure(ctx workflow.Context, in activities.DecideIn) (divisible bool, err error) {
-	v, err := callValidate(ctx, activities.ValidateIn{Job: o.job, Step: o.Step, Try: in.Try, Parent: o.Current, ParentStage: o.SelectionStage, Candidate: in.Candidate, Keys: in.Keys, Gate: o.Pre.Gate})
-	switch {
-	case err != nil && isOutage(err):
-		o.failed(ctx, judging, err)
-		in.Missing = "the judge gives no answer: " + cause(err)
+	var outage error
+	for _, by := range append([]string{""}, o.in.Params.Fallback...) {
+		if by != "" && (by == o.in.Params.Judge || workflow.GetVersion(ctx, "fallback judges", workflow.DefaultVersion, 1) == workflow.DefaultVersion) {
+			continue
+		}
+		v, err := callValidate(ctx, activities.ValidateIn{Job: o.job, Step: o.Step, Try: in.Try, Parent: o.Current, ParentStage: o.SelectionStage, Candidate: in.Candidate, Keys: in.Keys, Gate: o.Pre.Gate, By: by})
+		switch {
+		case err != nil && isOutage(err):
+			if outage == nil {
+				outage = err
+			}
+			continue
+		case err != nil:
+			return false, err
+		case v.Stopped != "":
+			o.StopReason = v.Stopped
+			return false, nil
+		}
+		o.worked(judging)
+		in.By = by
 		return o.record(ctx, in)
-	case err != nil:
-		return false, err
-	case v.Stopped != "":
-		o.StopReason = v.Stopped
-		return false, nil
 	}
-	o.worked(judging)
+	o.failed(ctx, judging, outage)
+	in.Missing = "the judge gives no answer: " + cause(outage)
 	return o.record(ctx, in)
 }
 
@@ -170,7 +182,7 @@ func (o *optimization) record(ctx workflow.Context, in activities.DecideIn) (div
 		return false, err
 	}
 	o.SpentUSD, o.Calls, o.Last = d.SpentUSD, d.Calls, d.Outcome+": "+d.Reason
-	site := activities.Site(o.Step, in.Try)
+	site := activities.Site(o.Step, in.Try, in.By)
 	switch d.Outcome {
 	case validation.Accepted:
 		o.Accepted++

@@ -378,13 +378,13 @@ func TestTheCandidateOnRecordIsTheOneThatWasMeasured(t *testing.T) {
 		}
 		built := map[string]run.Candidate{}
 		for _, c := range candidates {
-			built[activities.Site(c.Step, c.Try)] = c
+			built[activities.Site(c.Step, c.Try, "")] = c
 		}
 		for _, st := range w.steps("one") {
 			if st.Candidate == "" {
 				continue
 			}
-			c := built[activities.Site(st.Step, st.Try)]
+			c := built[activities.Site(st.Step, st.Try, "")]
 			if c.Hash != st.Candidate {
 				t.Errorf("seed %d: step %d.%d measured %.12s, and %.12s (of %.12s) is on record", seed, st.Step, st.Try, st.Candidate, c.Hash, c.Parent)
 			}

@@ -69,7 +69,7 @@ func (o *optimizeFlags) bind(cmd *cobra.Command) {
 	f.StringVar(&o.skill, "skill", "", "the SKILL.md, its folder, or the name of a skill that was trained before")
 	f.StringVar(&o.provider, "provider", "", "the provider of the model: "+strings.Join(llm.Providers(), ", ")+", or one of config.yaml (default: the first of openai, anthropic and gemini whose key is set, else offline)")
 	f.StringVar(&o.record, "record", "", "folder to write every model call down in, with its prompt and answer")
-	f.StringSliceVar(&o.fallback, "fallback", nil, "provider:model to reflect with where the first one fails; the judge is never changed within a run")
+	f.StringSliceVar(&o.fallback, "fallback", nil, "provider:model to ask where the first one fails: to reflect with, and to judge a whole comparison; judges are never mixed within one")
 	f.StringVar(&o.model, "model", "", "the reflecting model (default the provider's)")
 	f.StringVar(&o.judge, "judge-model", "", "the judging model (default the reflecting one)")
 	f.StringVar(&o.price, "price", "", "IN,OUT: dollars for a million tokens, for a model that is not in the price table")

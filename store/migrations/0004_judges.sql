@@ -10,6 +10,7 @@ ALTER TABLE steps ADD COLUMN stage TEXT NOT NULL DEFAULT '';
 ALTER TABLE steps ADD COLUMN look INTEGER;
 ALTER TABLE steps ADD COLUMN kind TEXT NOT NULL DEFAULT 'step';
 ALTER TABLE steps ADD COLUMN parent_stage TEXT NOT NULL DEFAULT '';
+ALTER TABLE steps ADD COLUMN judge TEXT NOT NULL DEFAULT '';         -- '' is the run's
 ALTER TABLE patches ADD COLUMN file TEXT NOT NULL DEFAULT '';
 
 -- Texts are in texts, under their hash.

@@ -51,6 +51,7 @@ func Check(r Record) Checked {
 	if r.HashAfter != "" && current != r.HashAfter {
 		c.differ("the accepted steps lead to %.12s, and the run says that it ended with %.12s", current, r.HashAfter)
 	}
+	c.claims(current, stage)
 	return c.out
 }
 
@@ -193,7 +194,11 @@ func (c *checker) rebuild(st Step, where string) {
 	}
 	text, ok := c.r.Texts[base]
 	want, okWant := c.r.Texts[st.Candidate]
-	if !ok || !okWant || strings.Contains(text, Withheld) || strings.Contains(want, Withheld) {
+	if !ok || !okWant {
+		c.differ("%s: the text of its parent or of its candidate is gone", where)
+		return
+	}
+	if strings.Contains(text, Withheld) || strings.Contains(want, Withheld) {
 		c.out.Withheld++
 		return
 	}

@@ -25,8 +25,10 @@ type Record struct {
 	Steps       []Step      `json:"steps"`
 	Patches     []Patch     `json:"patches"`
 	Verdicts    []Verdict   `json:"verdicts"`
-	// Texts are the skill texts by hash. One that was forgotten is Withheld.
+	// Texts are the skill texts by hash. One that was forgotten is Withheld; one that is gone is not here.
 	Texts map[string]string `json:"texts"`
+	// Result is what the run claims.
+	Result run.Result `json:"result"`
 }
 
 // Withheld stands in the place of a text that a person had forgotten.

@@ -2,11 +2,13 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"whetstone/evidence"
 	"whetstone/run"
+	"whetstone/store"
 	"whetstone/validation"
 )
 
@@ -19,6 +21,7 @@ func (s *Service) Evidence(ctx context.Context, r run.Run) (evidence.Record, err
 	if r.Result == nil || r.Result.Gate == nil {
 		return rec, fmt.Errorf("%w: run %s recorded no gate: it failed before its baseline, is still open, or was made before evidence was kept", ErrBadInput, r.ID)
 	}
+	rec.Result = *r.Result
 	rec.Gate, rec.HashAfter, rec.SecondJudge = *r.Result.Gate, r.Result.HashAfter, r.Result.Gate.SecondJudge
 	if strings.HasPrefix(r.Result.Why, "a person rejected it") || strings.HasPrefix(r.Result.Why, "stopped before anybody decided") {
 		rec.Reviewed = r.Result.Why
@@ -79,10 +82,13 @@ func (s *Service) Evidence(ctx context.Context, r run.Run) (evidence.Record, err
 			continue
 		}
 		text, err := s.Store.Text(ctx, hash)
-		if err != nil {
-			text = evidence.Withheld
+		switch {
+		case errors.Is(err, store.ErrNotFound): // a forgotten text says that it is withheld; this one is gone
+		case err != nil:
+			return rec, err
+		default:
+			rec.Texts[hash] = text
 		}
-		rec.Texts[hash] = text
 	}
 	return rec, nil
 }

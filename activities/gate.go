@@ -16,6 +16,11 @@ const Empty = "empty"
 // Site is where the measurements of one look are kept.
 func Site(step, try int, by string) string { return evidence.Site(step, try, by) }
 
+// ScoreSite is where a text that a look accepted is scored.
+func ScoreSite(step, try int, by string, p run.Params) string {
+	return evidence.ScoreSite(step, try, by, p.Pairwise)
+}
+
 // Validate measures parent and candidate on the same held-out items, interleaved trial by trial, both drawn afresh, until the
 // gate can decide. Under the goal "adopt" the train items that the edits answer to are measured too. What the gate would
 // accept is measured by the second judge as well, where there is one.

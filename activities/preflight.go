@@ -74,6 +74,9 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if judge.Provider == model.Offline {
 		out.Measures = model.StatementCoverage
 	}
+	if p.Pairwise {
+		out.Notes = append(out.Notes, "steps compare answers pairwise: their scores are shares of answers that were not worse than the other side's; the first and the last text are judged on their own")
+	}
 	if limit := p.MaxTokens * BytesPerToken; len(f.Body) > limit {
 		out.Notes = append(out.Notes, fmt.Sprintf("the body has %d bytes, over the cap of %d (%d tokens): it may only shrink", len(f.Body), limit, p.MaxTokens))
 	}

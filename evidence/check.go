@@ -39,7 +39,7 @@ func Check(r Record) Checked {
 	for _, st := range r.Steps {
 		c.step(st, current, stage)
 		if st.Outcome == validation.Accepted {
-			current, stage, accepted = st.Candidate, Site(st.Step, st.Try, st.Judge), true
+			current, stage, accepted = st.Candidate, ScoreSite(st.Step, st.Try, st.Judge, r.Pairwise), true
 		}
 	}
 	if accepted = accepted && r.Reviewed == ""; accepted != (r.Outcome == run.Accepted) && r.Outcome != run.Failed {

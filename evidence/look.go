@@ -31,6 +31,15 @@ func Site(step, try int, by string) string {
 	return fmt.Sprintf("step-%d.%d", step, try)
 }
 
+// ScoreSite is where the verdicts are that a text accepted by a look is scored by. A pairwise comparison says which side does
+// better and not how well, so that what it accepts is judged on its own as well.
+func ScoreSite(step, try int, by string, pairwise bool) string {
+	if pairwise {
+		return Site(step, try, by) + "-score"
+	}
+	return Site(step, try, by)
+}
+
 // Look is one comparison of a candidate with its parent.
 type Look struct {
 	RunSeed       int64

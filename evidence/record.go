@@ -15,6 +15,7 @@ type Record struct {
 	SecondJudge string      `json:"second_judge,omitempty"`
 	Mode        string      `json:"mode"`
 	Goal        string      `json:"goal"`
+	Pairwise    bool        `json:"pairwise,omitempty"`
 	Seed        int64       `json:"seed"`
 	Outcome     run.Outcome `json:"outcome"`
 	HashBefore  string      `json:"hash_before"`

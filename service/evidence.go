@@ -22,6 +22,7 @@ func (s *Service) Evidence(ctx context.Context, r run.Run) (evidence.Record, err
 		return rec, fmt.Errorf("%w: run %s recorded no gate: it failed before its baseline, is still open, or was made before evidence was kept", ErrBadInput, r.ID)
 	}
 	rec.Result = *r.Result
+	rec.Pairwise = r.Result.Params != nil && r.Result.Params.Pairwise
 	rec.Gate, rec.HashAfter, rec.SecondJudge = *r.Result.Gate, r.Result.HashAfter, r.Result.Gate.SecondJudge
 	if strings.HasPrefix(r.Result.Why, "a person rejected it") || strings.HasPrefix(r.Result.Why, "stopped before anybody decided") {
 		rec.Reviewed = r.Result.Why

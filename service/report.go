@@ -92,6 +92,14 @@ type measurements struct {
 	run run.Run
 }
 
+// params are the run's choices, where they are on record.
+func (m measurements) params() run.Params {
+	if m.run.Result != nil && m.run.Result.Params != nil {
+		return *m.run.Result.Params
+	}
+	return run.Params{}
+}
+
 func (m measurements) at(ctx context.Context, stage, hash string, items []validation.Item) (validation.Measured, error) {
 	vs, err := m.s.Store.Verdicts(ctx, m.run.ID, stage, hash)
 	return validation.Measured{Items: items, Verdicts: vs}, err
@@ -134,7 +142,7 @@ func (m measurements) items(ctx context.Context, steps []run.Step) ([]report.Ite
 	last := "baseline"
 	for _, st := range steps {
 		if st.Outcome == validation.Accepted && st.Candidate == m.run.Result.HashAfter {
-			last = activities.Site(st.Step, st.Try, st.Judge)
+			last = activities.ScoreSite(st.Step, st.Try, st.Judge, m.params())
 		}
 	}
 	var out []report.ItemRow
@@ -214,7 +222,7 @@ func (m measurements) baselines(ctx context.Context) ([]report.Baseline, error) 
 		}
 		for _, st := range steps {
 			if st.Outcome == validation.Accepted && st.Candidate == r.HashAfter {
-				loopStage = activities.Site(st.Step, st.Try, st.Judge)
+				loopStage = activities.ScoreSite(st.Step, st.Try, st.Judge, m.params())
 			}
 		}
 	}

@@ -199,6 +199,21 @@ func TestAlphaIsSpentOnceForAllLooks(t *testing.T) {
 	}
 }
 
+// One item that passes now and did not before proves nothing about others.
+func TestAnIntervalOfFewItemsReachesZero(t *testing.T) {
+	for n, excludes := range map[int]bool{1: false, 3: false, 4: false, 5: true, 12: true} {
+		var before, after []string
+		for range n {
+			before, after = append(before, "f"), append(after, "p")
+		}
+		up := Interval(measured(before...), measured(after...), 1)
+		down := Interval(measured(after...), measured(before...), 1)
+		if (up[0] > 0) != excludes || (down[1] < 0) != excludes || up[1] != 1 || down[0] != -1 {
+			t.Errorf("%d items gained: %v, lost: %v", n, *up, *down)
+		}
+	}
+}
+
 func TestIntervalIsOfTheDifference(t *testing.T) {
 	iv := Interval(measured("f", "f", "p", "f"), measured("p", "p", "p", "f"), 1)
 	if iv == nil || iv[0] > 0.5 || iv[1] < 0.5 || iv[0] < 0 || iv[1] > 1 {

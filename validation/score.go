@@ -110,8 +110,13 @@ func (m Measured) MissingItems() []string {
 	return out
 }
 
+// enough is the p-value of the exact sign-flip test from which on an interval reaches zero, whatever the draws say.
+const enough = 0.05
+
 // Interval is a 95 % interval of the weighted mean difference between two measurements of the same items, by 2,000
-// seeded bootstrap draws over the items (percentile method, Efron 1979). It is nil where a verdict is missing.
+// seeded bootstrap draws over the items (percentile method, Efron 1979). Drawing from few items, or from items that all changed
+// alike, knows nothing of those that were not asked about: where the exact one-sided sign-flip test on the same differences does
+// not come below .05, the interval is widened to zero. It is nil where a verdict is missing.
 func Interval(before, after Measured, seed uint64) *[2]float64 {
 	d, w, ok := differences(before, after)
 	if !ok || len(d) == 0 {
@@ -130,7 +135,21 @@ func Interval(before, after Measured, seed uint64) *[2]float64 {
 		means[i] = sum / weight
 	}
 	slices.Sort(means)
-	return &[2]float64{means[draws*25/1000], means[draws*975/1000-1]}
+	lo, hi := means[draws*25/1000], means[draws*975/1000-1]
+	if lo > 0 {
+		if p, _ := SignFlip(d, seed); p > enough {
+			lo = 0
+		}
+	}
+	if hi < 0 {
+		for i := range d {
+			d[i] = -d[i]
+		}
+		if p, _ := SignFlip(d, seed); p > enough {
+			hi = 0
+		}
+	}
+	return &[2]float64{lo, hi}
 }
 
 // differences are the weighted per-item differences after - before, with the weights.

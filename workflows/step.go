@@ -173,6 +173,23 @@ func (o *optimization) measure(ctx workflow.Context, in activities.DecideIn) (di
 	return o.record(ctx, in)
 }
 
+// score judges the text that a pairwise comparison accepted on its own: that one is better says nothing of how good it is.
+func (o *optimization) score(ctx workflow.Context) error {
+	o.Score = nil
+	s, err := callEvaluate(ctx, activities.EvaluateIn{Job: o.job, Stage: o.SelectionStage, Step: o.Step, Hash: o.Current, Side: validation.Selection, Trials: o.Pre.Gate.Trials})
+	switch {
+	case err != nil && isOutage(err):
+		o.failed(ctx, judging, err)
+	case err != nil:
+		return err
+	case s.Stopped != "":
+		o.StopReason = s.Stopped
+	default:
+		o.Score = s.Score
+	}
+	return nil
+}
+
 // record asks the gate about what was measured, or notes why nothing could be, and counts its word.
 func (o *optimization) record(ctx workflow.Context, in activities.DecideIn) (divisible bool, err error) {
 	in.Job, in.Epoch, in.Step, in.Parent, in.ParentStage = o.job, o.Epoch, o.Step, o.Current, o.SelectionStage
@@ -182,18 +199,23 @@ func (o *optimization) record(ctx workflow.Context, in activities.DecideIn) (div
 		return false, err
 	}
 	o.SpentUSD, o.Calls, o.Last = d.SpentUSD, d.Calls, d.Outcome+": "+d.Reason
-	site := activities.Site(o.Step, in.Try, in.By)
+	site := activities.ScoreSite(o.Step, in.Try, in.By, o.in.Params)
 	switch d.Outcome {
 	case validation.Accepted:
 		o.Accepted++
 		o.Current, o.Score = in.Candidate, d.Candidate
 		o.SelectionStage = site
+		if o.in.Params.Pairwise {
+			if err := o.score(ctx); err != nil {
+				return false, err
+			}
+		}
 	case validation.Rejected:
 		o.Rejected++
 	case validation.Indecisive:
 		o.Indecisive++
 	}
-	if d.Whole && in.Candidate != "" && o.in.Params.Search == activities.SearchPareto {
+	if d.Whole && in.Candidate != "" && (!o.in.Params.Pairwise || d.Outcome == validation.Accepted) && o.in.Params.Search == activities.SearchPareto {
 		o.Pool = append(o.Pool, activities.Member{Hash: in.Candidate, Stage: site})
 	}
 	return d.Divisible, nil

@@ -17,6 +17,8 @@ import (
 const (
 	answerTokens = 1200
 	pairBatch    = 3
+	// pairwise follows the judge's name in verdicts of comparisons: they are not what it says of an answer alone.
+	pairwise = " (pairwise)"
 )
 
 // answerRole stands before the skill in the system prompt of a rollout.
@@ -143,7 +145,7 @@ func (a *Activities) compareBlind(ctx context.Context, parent, candidate measuri
 		}
 		var again []validation.Pair
 		for i := range pv {
-			pv[i].Judge, cv[i].Judge = ref.String(), ref.String()
+			pv[i].Judge, cv[i].Judge = ref.String()+pairwise, ref.String()+pairwise
 			if pv[i].State == validation.Missing {
 				again = append(again, pairs[i])
 			}

@@ -51,6 +51,7 @@ func Check(r Record) Checked {
 	if r.HashAfter != "" && current != r.HashAfter {
 		c.differ("the accepted steps lead to %.12s, and the run says that it ended with %.12s", current, r.HashAfter)
 	}
+	c.ledger()
 	c.claims(current, stage)
 	return c.out
 }
@@ -91,7 +92,7 @@ func (c *checker) step(st Step, current, stage string) {
 	}
 	d, err := c.look(st).Decide(c.read, func() (float64, error) {
 		if st.Look == nil {
-			return 0, fmt.Errorf("it spent alpha, but has no number")
+			return 0, errors.New("it spent alpha, but has no number")
 		}
 		return validation.AlphaFor(c.r.Gate.Alpha, c.r.Gate.PlannedLooks, *st.Look), nil
 	})
@@ -185,7 +186,11 @@ func (c *checker) items(side validation.Side) []validation.Item {
 
 // rebuild makes a candidate again from the text that its edits changed.
 func (c *checker) rebuild(st Step, where string) {
-	if st.Candidate == "" || len(st.Edits) == 0 {
+	if st.Candidate == "" || st.Kind == run.KindMerge {
+		return
+	}
+	if len(st.Edits) == 0 {
+		c.differ("%s: which edits made its candidate is not on record", where)
 		return
 	}
 	base := st.Base

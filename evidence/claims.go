@@ -49,6 +49,25 @@ func (c *checker) claims(current, stage string) {
 	c.sameInterval("the interval of the change on the sealed test", res.TestInterval, validation.Interval(before, after, optimizer.SeedFor(c.r.Seed, "test interval")))
 }
 
+// ledger compares the numbers that the steps' looks have with those that alpha was booked under.
+func (c *checker) ledger() {
+	if c.r.Result.RunID == "" {
+		return
+	}
+	booked := map[[2]int]int{}
+	for _, x := range c.r.Looks {
+		booked[[2]int{x[0], x[1]}] = x[2]
+	}
+	for _, st := range c.r.Steps {
+		if st.Look == nil {
+			continue
+		}
+		if n, ok := booked[[2]int{st.Step, st.Try}]; !ok || n != *st.Look {
+			c.differ("step %d.%d: its look is not booked under the number it has", st.Step, st.Try)
+		}
+	}
+}
+
 // counts compares how many steps ended how.
 func (c *checker) counts(res run.Result) {
 	n := map[string]int{}

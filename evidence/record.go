@@ -28,6 +28,8 @@ type Record struct {
 	Verdicts    []Verdict   `json:"verdicts"`
 	// Texts are the skill texts by hash. One that was forgotten is Withheld; one that is gone is not here.
 	Texts map[string]string `json:"texts"`
+	// Looks is the ledger of alpha: which step and try has which number over the life of the manifest.
+	Looks [][3]int `json:"looks"`
 	// Result is what the run claims.
 	Result run.Result `json:"result"`
 }

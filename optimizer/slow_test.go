@@ -71,7 +71,7 @@ func TestPromptInputsHaveNoFieldForHeldOutItems(t *testing.T) {
 	}{
 		{SlowInput{}, "Skill Block Diff Pairs"},
 		{MetaInput{}, "Diff Pairs Rejections Advice"},
-		{ReflectInput{}, "Skill Body Train Rejections MaxPatches Goal Advice Budget"},
+		{ReflectInput{}, "Skill Body Train Rejections MaxPatches Goal Advice Budget References"},
 		{Pair{}, "ID Category Prompt Expected Before After"},
 	} {
 		var got []string

@@ -71,6 +71,9 @@ func (s *Service) Evidence(ctx context.Context, r run.Run) (evidence.Record, err
 	for _, p := range patches {
 		rec.Patches = append(rec.Patches, evidence.Patch{Step: p.Step, Key: p.Key, Op: p.Op, Anchor: p.Anchor, Payload: p.Payload, Support: p.Support, Items: p.Items, State: p.State, Reason: p.Reason, File: p.File})
 	}
+	if rec.Looks, err = s.Store.LooksOf(ctx, r.ID); err != nil {
+		return rec, err
+	}
 	verdicts, err := s.Store.AllVerdicts(ctx, r.ID)
 	if err != nil {
 		return rec, err

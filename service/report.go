@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"whetstone/activities"
+	"whetstone/learning"
 	"whetstone/optimizer"
 	"whetstone/report"
 	"whetstone/run"
@@ -47,6 +48,7 @@ func (s *Service) Report(ctx context.Context, r run.Run, version string) (report
 		}
 		return path + " before", path + " after"
 	})
+	redact(&d)
 	m := measurements{s: s, run: r}
 	if d.Curve, err = m.curve(ctx, d.Steps); err != nil {
 		return d, err
@@ -59,6 +61,17 @@ func (s *Service) Report(ctx context.Context, r run.Run, version string) (report
 	}
 	d.Advice, err = s.advice(ctx, r.ID)
 	return d, err
+}
+
+// redact takes out of a report what looks like a secret: a skill file may hold one, and a report is passed on.
+func redact(d *report.Data) {
+	clean := func(s *string) { *s, _ = learning.Redact(*s) }
+	clean(&d.Diff)
+	clean(&d.Description)
+	for i := range d.Patches {
+		clean(&d.Patches[i].Anchor)
+		clean(&d.Patches[i].Payload)
+	}
 }
 
 // text is a stored text, or the word that it was withheld.

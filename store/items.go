@@ -172,6 +172,14 @@ func (s *Store) Look(ctx context.Context, skillKey, manifest, runID string, step
 	return look, wrap(err, "number a look of run %s", runID)
 }
 
+// LooksOf lists the looks of a run with their numbers over the life of the manifest, as [step, try, number].
+func (s *Store) LooksOf(ctx context.Context, runID string) ([][3]int, error) {
+	return collect(ctx, s.read, "list looks", func(r scanner) ([3]int, error) {
+		var x [3]int
+		return x, r.Scan(&x[0], &x[1], &x[2])
+	}, `SELECT step, try, look FROM looks WHERE run_id = ? ORDER BY look`, runID)
+}
+
 // Looks counts the looks at a selection manifest so far.
 func (s *Store) Looks(ctx context.Context, skillKey, manifest string) (int, error) {
 	var n int

@@ -90,9 +90,9 @@ func (s *Store) Runs(ctx context.Context, limit int) ([]run.Run, error) {
 	return collect(ctx, s.read, "list runs", scanRun, `SELECT `+runColumns+` FROM runs ORDER BY started_at DESC, id LIMIT ?`, limit)
 }
 
-// LastRun returns the run of a skill that began last. ErrNotFound if there is none.
-func (s *Store) LastRun(ctx context.Context, skillKey string) (run.Run, error) {
-	found, err := collect(ctx, s.read, "find the last run", scanRun, `SELECT `+runColumns+` FROM runs WHERE skill_key = ? ORDER BY started_at DESC, id LIMIT 1`, skillKey)
+// LastRun returns the run of a skill file that began last. ErrNotFound if there is none.
+func (s *Store) LastRun(ctx context.Context, skillKey, path string) (run.Run, error) {
+	found, err := collect(ctx, s.read, "find the last run", scanRun, `SELECT `+runColumns+` FROM runs WHERE skill_key = ? AND skill_path = ? ORDER BY started_at DESC, id LIMIT 1`, skillKey, path)
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("find the last run of %s: %w", skillKey, ErrNotFound)
 	}
@@ -257,24 +257,33 @@ func (s *Store) PutVersion(ctx context.Context, v run.Version) error {
 	return wrap(err, "keep a version of %s", v.Skill)
 }
 
-// Versions lists the kept versions of a skill, latest first.
-func (s *Store) Versions(ctx context.Context, skillKey string) ([]run.Version, error) {
-	return collect(ctx, s.read, "list versions", func(r scanner) (run.Version, error) {
-		var v run.Version
-		var at string
-		if err := r.Scan(&v.N, &v.Skill, &v.Hash, &v.Parent, &v.RunID, &v.Path, &v.How, &at); err != nil {
-			return v, err
-		}
-		var err error
-		v.At, err = parseTime(at)
+func scanVersion(r scanner) (run.Version, error) {
+	var v run.Version
+	var at string
+	if err := r.Scan(&v.N, &v.Skill, &v.Hash, &v.Parent, &v.RunID, &v.Path, &v.How, &at); err != nil {
 		return v, err
-	}, `SELECT n, skill_key, hash, parent, run_id, path, how, at FROM skill_versions WHERE skill_key = ? ORDER BY n DESC`, skillKey)
+	}
+	var err error
+	v.At, err = parseTime(at)
+	return v, err
 }
 
-// Skills lists the keys of the skills of which a version is kept, in order.
-func (s *Store) Skills(ctx context.Context) ([]string, error) {
-	return collect(ctx, s.read, "list skills", func(r scanner) (string, error) {
-		var key string
-		return key, r.Scan(&key)
-	}, `SELECT DISTINCT skill_key FROM skill_versions ORDER BY skill_key`)
+// VersionsAt lists the kept versions of the skill file at a path, latest first. Skills of one name in two projects have each their
+// own.
+func (s *Store) VersionsAt(ctx context.Context, path string) ([]run.Version, error) {
+	return collect(ctx, s.read, "list versions", scanVersion, `SELECT n, skill_key, hash, parent, run_id, path, how, at FROM skill_versions WHERE path = ? ORDER BY n DESC`, path)
+}
+
+// Versions lists the kept versions of all skills of a name, latest first.
+func (s *Store) Versions(ctx context.Context, skillKey string) ([]run.Version, error) {
+	return collect(ctx, s.read, "list versions", scanVersion, `SELECT n, skill_key, hash, parent, run_id, path, how, at FROM skill_versions WHERE skill_key = ? ORDER BY n DESC`, skillKey)
+}
+
+// Skills lists the skill files of which a version is kept, as pairs of key and path, in order. Files of one name in two projects are
+// two.
+func (s *Store) Skills(ctx context.Context) ([][2]string, error) {
+	return collect(ctx, s.read, "list skills", func(r scanner) ([2]string, error) {
+		var x [2]string
+		return x, r.Scan(&x[0], &x[1])
+	}, `SELECT DISTINCT skill_key, path FROM skill_versions ORDER BY skill_key, path`)
 }

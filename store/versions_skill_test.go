@@ -34,25 +34,28 @@ func TestSkillsAndTheirLastRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range []run.Version{{Skill: "b", RunID: "1", How: "found"}, {Skill: "a", RunID: "2", How: "found"}, {Skill: "b", RunID: "3", How: "written"}} {
+	for _, v := range []run.Version{{Skill: "b", Path: "/b", RunID: "1", How: "found"}, {Skill: "a", Path: "/a", RunID: "2", How: "found"}, {Skill: "b", Path: "/b", RunID: "3", How: "written"}, {Skill: "a", Path: "/other/a", RunID: "4", How: "found"}} {
 		v.Hash = hash
 		if err := s.PutVersion(t.Context(), v); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if keys, err := s.Skills(t.Context()); err != nil || !slices.Equal(keys, []string{"a", "b"}) {
-		t.Errorf("skills %v, want a and b (%v)", keys, err)
+	if files, err := s.Skills(t.Context()); err != nil || !slices.Equal(files, [][2]string{{"a", "/a"}, {"a", "/other/a"}, {"b", "/b"}}) {
+		t.Errorf("skills %v, want two files of a and one of b (%v)", files, err)
+	}
+	if vs, err := s.VersionsAt(t.Context(), "/b"); err != nil || len(vs) != 2 || vs[0].How != "written" {
+		t.Errorf("versions of /b: %v (%v)", vs, err)
 	}
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, id := range []string{"later", "earlier"} {
-		if err := s.BeginRun(t.Context(), run.Run{ID: id, SkillKey: "a", StartedAt: at.Add(-time.Duration(i) * time.Hour)}); err != nil {
+		if err := s.BeginRun(t.Context(), run.Run{ID: id, SkillKey: "a", SkillPath: "/a", StartedAt: at.Add(-time.Duration(i) * time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r, err := s.LastRun(t.Context(), "a"); err != nil || r.ID != "later" {
+	if r, err := s.LastRun(t.Context(), "a", "/a"); err != nil || r.ID != "later" {
 		t.Errorf("the last run of a is %q (%v)", r.ID, err)
 	}
-	if _, err := s.LastRun(t.Context(), "b"); !errors.Is(err, ErrNotFound) {
+	if _, err := s.LastRun(t.Context(), "a", "/other/a"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a skill without a run: %v", err)
 	}
 }

@@ -71,17 +71,13 @@ func (o *optimization) meta(ctx workflow.Context, prev string) error {
 	return nil
 }
 
-// merge tries what two texts of the pool make together, section by section.
-func (o *optimization) merge(ctx workflow.Context, other string) error {
+// merge tries what two texts of the pool make together, section by section. tried is false where that is nothing new, so that the
+// step is made in the usual way.
+func (o *optimization) merge(ctx workflow.Context, other string) (tried bool, err error) {
 	m, err := callMerge(ctx, activities.MergeIn{Job: o.job, Step: o.Step, Epoch: o.Epoch, Base: o.Pre.Hash, Current: o.Current, Other: other})
-	if err != nil {
-		return err
+	if err != nil || m.Refused != "" || m.Replayed != "" {
+		return false, err
 	}
-	in := activities.DecideIn{Kind: run.KindMerge, Candidate: m.Hash, Bundle: m.Bundle, Replayed: m.Replayed, Empty: m.Refused}
-	if m.Replayed != "" || m.Refused != "" {
-		_, err := o.record(ctx, in)
-		return err
-	}
-	_, err = o.measure(ctx, in)
-	return err
+	_, err = o.measure(ctx, activities.DecideIn{Kind: run.KindMerge, Candidate: m.Hash, Bundle: m.Bundle})
+	return true, err
 }

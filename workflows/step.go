@@ -19,7 +19,9 @@ func (o *optimization) step(ctx workflow.Context) error {
 		}
 		o.Pool = c.Pool
 		if c.Merge != "" {
-			return o.merge(ctx, c.Merge)
+			if tried, err := o.merge(ctx, c.Merge); tried || err != nil {
+				return err
+			}
 		}
 		base = c.Parent
 	}

@@ -159,12 +159,13 @@ func (a *app) calibrateJudge(ctx context.Context, c calibrateFlags) error {
 		if err != nil {
 			return err
 		}
+		a.note("asked; now simulating what this judge can detect")
 		noise := calibrate.Noise{}
 		for _, it := range w.Items {
 			noise.Measured = append(noise.Measured, it.Chance)
 		}
 		o := c.options()
-		o.Noise, o.Runs = noise, min(o.Runs, 400)
+		o.Noise, o.Runs = noise, min(o.Runs, 200)
 		needs, err := calibrate.Needs(ctx, o, []int{len(w.Items), 12, 24, 48, 96, 192}, []int{1, 3, 5})
 		if err != nil {
 			return err

@@ -220,6 +220,9 @@ func (a *app) optimizeOn(ctx context.Context, s *service.Service, c *service.Con
 	} else {
 		a.note("run %s", st.RunID)
 	}
+	if p.Review {
+		a.note("what it accepts waits for a person: `starter runs diff %s`, then `starter runs decide %s accept`, or `reject --why ...`", st.RunID, st.RunID)
+	}
 	done := a.watchProgress(ctx, st, o.watch)
 	waitCtx, cancel := c.WithDisk(ctx)
 	out, err := st.Wait(waitCtx)

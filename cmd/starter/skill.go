@@ -27,28 +27,53 @@ func (a *app) skillCmd() *cobra.Command {
 	return cmd
 }
 
-// versionsOf finds the kept versions of a skill given by path or by name, latest first. A name is enough where the file is
-// gone.
+// versionsOf finds the kept versions of a skill given by path or by name, latest first. Two files may have one name: a path means
+// that very file, also where it is gone, and a name has to be of one file only. A file that was moved is known by its name, where
+// nothing stands any more at the paths of its versions.
 func versionsOf(ctx context.Context, s *service.Service, arg string) (path string, vs []run.Version, err error) {
-	key := skill.Key(arg)
 	if path, err = findSkill(ctx, s, arg); err != nil {
 		return "", nil, err
 	}
-	if exists(path) {
-		name := ""
-		if f, _, err := activities.ReadSkill(path, true); err == nil {
-			name = f.Name
-		}
-		if name == "" {
-			name = filepath.Base(filepath.Dir(path))
-		}
-		key = skill.Key(name)
+	if vs, err = s.Store.VersionsAt(ctx, path); err != nil {
+		return "", nil, err
 	}
-	vs, err = s.Store.Versions(ctx, key)
-	if err == nil && len(vs) == 0 {
-		return path, nil, usage("no version of %s is kept: it was never trained from this home", arg)
+	byName := !exists(arg) && !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(strings.ToLower(arg), ".md")
+	if len(vs) > 0 && !byName {
+		return path, vs, nil
 	}
-	return path, vs, err
+	key := skill.Key(arg)
+	if !byName {
+		key = skill.Key(nameOf(path))
+	}
+	all, err := s.Store.Versions(ctx, key)
+	if err != nil {
+		return "", nil, err
+	}
+	var others []string
+	for _, v := range all {
+		if v.Path != path && exists(v.Path) && !slices.Contains(others, v.Path) {
+			others = append(others, v.Path)
+		}
+	}
+	switch {
+	case byName && len(others) > 0 && len(vs) > 0:
+		return path, nil, usage("%s is the name of more than one skill file: give the path, %s or %s", arg, path, strings.Join(others, " or "))
+	case len(vs) > 0:
+		return path, vs, nil
+	case len(all) > 0 && len(others) == 0 && exists(path):
+		return path, all, nil // it was moved
+	case len(others) > 0:
+		return path, nil, usage("no version of %s is kept: those of that name are of %s", arg, strings.Join(others, " and "))
+	}
+	return path, nil, usage("no version of %s is kept: it was never trained from this home", arg)
+}
+
+// nameOf is a skill file's own name, or its folder's.
+func nameOf(path string) string {
+	if f, _, err := activities.ReadSkill(path, true); err == nil && f.Name != "" {
+		return f.Name
+	}
+	return filepath.Base(filepath.Dir(path))
 }
 
 // present reads what the file holds now; gone tells that it is not there any more.

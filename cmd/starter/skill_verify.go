@@ -214,13 +214,13 @@ func (a *app) skillListCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx := cmd.Context()
 			return a.with(ctx, func(s *service.Service) error {
-				keys, err := s.Store.Skills(ctx)
+				files, err := s.Store.Skills(ctx)
 				if err != nil {
 					return err
 				}
-				out := make([]listed, 0, len(keys))
-				for _, key := range keys {
-					l, err := list(ctx, s, key)
+				out := make([]listed, 0, len(files))
+				for _, f := range files {
+					l, err := list(ctx, s, f[0], f[1])
 					if err != nil {
 						return err
 					}
@@ -253,12 +253,12 @@ func (a *app) skillListCmd() *cobra.Command {
 	}
 }
 
-func list(ctx context.Context, s *service.Service, key string) (listed, error) {
-	vs, err := s.Store.Versions(ctx, key)
+func list(ctx context.Context, s *service.Service, key, path string) (listed, error) {
+	vs, err := s.Store.VersionsAt(ctx, path)
 	if err != nil {
 		return listed{}, err
 	}
-	l := listed{Skill: key, Path: vs[0].Path, Versions: len(vs)}
+	l := listed{Skill: key, Path: path, Versions: len(vs)}
 	v, err := verify(ctx, s, l.Path, vs)
 	if err != nil {
 		return l, err
@@ -288,7 +288,7 @@ func list(ctx context.Context, s *service.Service, key string) (listed, error) {
 			break
 		}
 	}
-	switch r, err := s.Store.LastRun(ctx, key); {
+	switch r, err := s.Store.LastRun(ctx, key, path); {
 	case err == nil:
 		l.LastRun, l.LastOutcome, l.LastAt = r.ID, r.Outcome, &r.StartedAt
 	case !errors.Is(err, store.ErrNotFound):

@@ -35,17 +35,19 @@ func TestEvidenceBearsTheClaims(t *testing.T) {
 	}
 	half := 0.5
 	for name, tamper := range map[string]func(*evidence.Record){
-		"the texts are gone":                func(x *evidence.Record) { x.Texts = map[string]string{} },
-		"one candidate's text is gone":      func(x *evidence.Record) { delete(x.Texts, x.Steps[0].Candidate) },
-		"the sealed test passes":            func(x *evidence.Record) { stage(x, "test", validation.Pass) },
-		"the baseline fails":                func(x *evidence.Record) { stage(x, "baseline", validation.Fail) },
-		"the sealed test's verdicts vanish": func(x *evidence.Record) { x.Verdicts = slices.DeleteFunc(x.Verdicts, func(v evidence.Verdict) bool { return v.Stage == "test" }) },
-		"the last step vanishes":            func(x *evidence.Record) { x.Steps = x.Steps[:len(x.Steps)-1] },
-		"a better score is claimed":         func(x *evidence.Record) { x.Result.Final.Test = &half },
-		"another interval is claimed":       func(x *evidence.Record) { x.Result.TestInterval = &[2]float64{0.5, 0.9} },
-		"more is claimed to be accepted":    func(x *evidence.Record) { x.Result.Accepted = 40 },
-		"another outcome is claimed":        func(x *evidence.Record) { x.Result.Outcome = run.NoImprovement },
-		"fewer steps are claimed":           func(x *evidence.Record) { x.Result.Steps-- },
+		"the texts are gone":           func(x *evidence.Record) { x.Texts = map[string]string{} },
+		"one candidate's text is gone": func(x *evidence.Record) { delete(x.Texts, x.Steps[0].Candidate) },
+		"the sealed test passes":       func(x *evidence.Record) { stage(x, "test", validation.Pass) },
+		"the baseline fails":           func(x *evidence.Record) { stage(x, "baseline", validation.Fail) },
+		"the sealed test's verdicts vanish": func(x *evidence.Record) {
+			x.Verdicts = slices.DeleteFunc(x.Verdicts, func(v evidence.Verdict) bool { return v.Stage == "test" })
+		},
+		"the last step vanishes":         func(x *evidence.Record) { x.Steps = x.Steps[:len(x.Steps)-1] },
+		"a better score is claimed":      func(x *evidence.Record) { x.Result.Final.Test = &half },
+		"another interval is claimed":    func(x *evidence.Record) { x.Result.TestInterval = &[2]float64{0.5, 0.9} },
+		"more is claimed to be accepted": func(x *evidence.Record) { x.Result.Accepted = 40 },
+		"another outcome is claimed":     func(x *evidence.Record) { x.Result.Outcome = run.NoImprovement },
+		"fewer steps are claimed":        func(x *evidence.Record) { x.Result.Steps-- },
 	} {
 		rec := read()
 		tamper(&rec)

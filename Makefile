@@ -5,9 +5,9 @@ BIN     := bin
 TOOLS   := $(GO) tool -modfile=tools/go.mod
 # Packages that link the embedded Temporal server, or start binaries that do: a race build of it takes as long as everything
 # else together, and its own races are not ours to find. Their tests run without the detector; what they drive is raced in
-# the other packages. The store's property tests and the workflows' long ones run once more without it, at full length.
-UNRACED := ./devserver/... ./service/... ./cmd/... ./internal/e2e/... ./store/... ./workflows/...
-RACED   := $(shell $(GO) list ./... | grep -v -e '^whetstone/devserver' -e '^whetstone/service' -e '^whetstone/cmd/' -e '^whetstone/internal/e2e')
+# the other packages, and so does the simulated world, which calculates more than it does at once. The store's property tests and the workflows' long ones run once more without it, at full length.
+UNRACED := ./devserver/... ./service/... ./cmd/... ./internal/e2e/... ./internal/simworld/... ./store/... ./workflows/...
+RACED   := $(shell $(GO) list ./... | grep -v -e '^whetstone/devserver' -e '^whetstone/service' -e '^whetstone/cmd/' -e '^whetstone/internal/e2e' -e '^whetstone/internal/simworld')
 LDFLAGS := -s -w
 # Pure Go: the binaries run on any machine of their kind, and the hook starts a millisecond sooner. The race detector needs C.
 export CGO_ENABLED := 0

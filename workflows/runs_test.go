@@ -57,8 +57,14 @@ func (n *namedOut) GetInfo(ctx workflow.Context) *workflow.Info {
 	return &info
 }
 
-// envOf is a quiet environment for the run with this id.
+// envOf is a quiet environment for the run with this id. Tests that use it are about what is decided; the loop itself and its
+// activities are raced by those of optimize_test.go, and these run without the race detector, under which each takes ten times as
+// long.
 func (w *world) envOf(id string) *testsuite.TestWorkflowEnvironment {
+	w.t.Helper()
+	if racing {
+		w.t.Skip("about what is decided: without the race detector")
+	}
 	var s testsuite.WorkflowTestSuite
 	s.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	e := s.NewTestWorkflowEnvironment()

@@ -141,7 +141,7 @@ func TestANightWithNothingNewIsSkipped(t *testing.T) {
 // record writes a night's run down as if it had ended so.
 func (w *world) record(id string, p run.Params, outcome run.Outcome, delivered string) {
 	w.t.Helper()
-	e := w.env()
+	e := w.envOf(id + "-as-run") // each run has an id of its own: what a run froze stays
 	e.ExecuteWorkflow(OptimizeName, OptimizeInput{Params: p})
 	var out OptimizeOutput
 	if err := e.GetWorkflowResult(&out); err != nil {

@@ -24,7 +24,7 @@ test: ## all tests
 
 race: ## all tests, shuffled, under the race detector but for what drives the server
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m $(RACED)
-	$(GO) test -shuffle=on -timeout 20m $(UNRACED)
+	$(GO) test -shuffle=on -timeout 40m $(UNRACED)
 
 lint: ## gofumpt, vet, staticcheck and the rest of .golangci.yml
 	$(TOOLS) golangci-lint run ./...

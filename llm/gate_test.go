@@ -234,11 +234,12 @@ func TestAWaitIsToldWhileItLasts(t *testing.T) {
 		if len(first) != 1 || first[0].Provider != "openai" || first[0].Status != 429 || first[0].Asked.Round(time.Second) != 20*time.Second || time.Until(first[0].Until).Round(time.Second) != 20*time.Second {
 			t.Fatalf("%+v", first)
 		}
-		time.Sleep(10 * time.Second)
+		wg.Go(func() { ask("openai", &slow{}) })
+		synctest.Wait() // that call is held back
 		if again := r.Waiting(); len(again) != 1 || again[0] != first[0] {
 			t.Errorf("the same wait looks like another one: %+v", again)
 		}
-		time.Sleep(11 * time.Second)
+		wg.Wait() // and let on when the time is up
 		if over := r.Waiting(); len(over) != 0 {
 			t.Errorf("it is over: %+v", over)
 		}
@@ -246,8 +247,8 @@ func TestAWaitIsToldWhileItLasts(t *testing.T) {
 		for range 2 {
 			wg.Go(func() { ask("groq", &slow{}) })
 		}
-		time.Sleep(time.Second)
-		if got := r.Waiting(); len(got) != 1 || got[0].Provider != "groq" || got[0].Minute != 12 || time.Until(got[0].Until) != 4*time.Second {
+		synctest.Wait()
+		if got := r.Waiting(); len(got) != 1 || got[0].Provider != "groq" || got[0].Minute != 12 || time.Until(got[0].Until) <= 4*time.Second || time.Until(got[0].Until) > 5*time.Second {
 			t.Errorf("%+v", got)
 		}
 		wg.Wait()

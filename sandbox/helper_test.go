@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -67,7 +68,9 @@ func act(what string, args []string) int {
 			return 1
 		}
 		fmt.Fprintln(f, "held")
-		time.Sleep(time.Hour)
+		interrupted := make(chan os.Signal, 1)
+		signal.Notify(interrupted, os.Interrupt)
+		<-interrupted // nobody interrupts it: it ends by being killed
 	case "leave", "tree": // starts one that holds, and ends or waits
 		cmd := exec.Command(os.Args[0], "as-hold", args[0])
 		if len(args) > 1 {
@@ -77,7 +80,7 @@ func act(what string, args []string) int {
 			return 1
 		}
 		if what == "tree" {
-			time.Sleep(time.Hour)
+			_ = cmd.Wait() // which does not end by itself
 		}
 		<-opened(args[0] + ".go")
 	case "host": // runs a command, to be killed while it does

@@ -32,26 +32,18 @@ func Start(t *testing.T) context.Context {
 		}
 		t.Skip("no Chromium on this machine")
 	}
-	dir, err := os.MkdirTemp("", "whetstone-browser-*")
-	if err != nil {
-		t.Fatal(err)
-	}
 	opts := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(bin), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.UserDataDir(dir), chromedp.WSURLReadTimeout(60*time.Second))
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
-	ctx, cancelTab := chromedp.NewContext(ctx)
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.WSURLReadTimeout(60*time.Second))
+	alloc, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
+	ctx, cancelTab := chromedp.NewContext(alloc)
 	tab, cancelTime := context.WithTimeout(ctx, 2*time.Minute)
 	t.Cleanup(func() {
 		cancelTime()
 		cancelTab()
 		cancel()
-		// The browser's own processes may outlive it for a moment and write on: what is left in its folder fails no test.
-		for range 20 {
-			if os.RemoveAll(dir) == nil {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
+		// The allocator removes the browser's folder once its process has ended. It is not the test's: what a dying browser
+		// still writes into it must not fail a test.
+		chromedp.FromContext(ctx).Allocator.Wait()
 	})
 	return tab
 }

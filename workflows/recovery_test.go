@@ -162,6 +162,7 @@ func (w *world) words(id string) (out []run.Step) {
 }
 
 func TestASecondJudgeMustSeeTheGain(t *testing.T) {
+	manyRuns(t)
 	t.Run("one that sees none refuses", func(t *testing.T) {
 		w := second(t, func(_ *world, _ model.Request, task *model.JudgeTask) (model.Reply, error) {
 			return sees(t, task, func(it model.JudgeItem) bool { return len(it.Expected)%2 == 0 }), nil

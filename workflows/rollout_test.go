@@ -65,6 +65,7 @@ func TestARolloutImprovesWithoutAKey(t *testing.T) {
 
 // A judge that always prefers the first of two answers, or the second, finds nothing better: which is whose is drawn.
 func TestPositionBiasCanNotWin(t *testing.T) {
+	manyRuns(t)
 	for _, side := range []string{"A", "B"} {
 		for seed := range int64(2) {
 			w := newWorld(t)

@@ -57,14 +57,18 @@ func (n *namedOut) GetInfo(ctx workflow.Context) *workflow.Info {
 	return &info
 }
 
-// envOf is a quiet environment for the run with this id. Tests that use it are about what is decided; the loop itself and its
-// activities are raced by those of optimize_test.go, and these run without the race detector, under which each takes ten times as
-// long.
-func (w *world) envOf(id string) *testsuite.TestWorkflowEnvironment {
-	w.t.Helper()
+// manyRuns is for tests that make many whole runs of one kind: under the race detector one run takes ten times as long, and others
+// race every activity that they use (TestEveryActivityMayRunTwice, TestEveryRareActivityMayRunTwice). They run at full length
+// without it, in the same CI.
+func manyRuns(t *testing.T) {
+	t.Helper()
 	if racing {
-		w.t.Skip("about what is decided: without the race detector")
+		t.Skip("many whole runs of one kind: at full length without the race detector")
 	}
+}
+
+// envOf is a quiet environment for the run with this id.
+func (w *world) envOf(id string) *testsuite.TestWorkflowEnvironment {
 	var s testsuite.WorkflowTestSuite
 	s.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	e := s.NewTestWorkflowEnvironment()

@@ -173,6 +173,7 @@ func trace(w *world, id string) string {
 // A look that breaks off in the middle of a trial, with some verdicts recorded, and is made again decides as one that did not:
 // at every judging call of a run that has triage, base trials, further trials and credit.
 func TestALookThatBreaksOffDecidesAsOneThatDoesNot(t *testing.T) {
+	manyRuns(t)
 	world := func() (*world, func(model.Request) (model.Reply, error)) {
 		w := newWorld(t)
 		w.random()

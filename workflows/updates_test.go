@@ -221,6 +221,7 @@ func mustHash(t *testing.T, w *world) string {
 }
 
 func TestPartsCanBeLeftOut(t *testing.T) {
+	manyRuns(t)
 	base, h := updating(t, 3)
 	base.run("one")
 	if base.kinds("one")[run.KindSlow] == 0 || len(h.of("update")) < 3 {
@@ -365,6 +366,7 @@ func TestASearchAlongAFrontEndsAndIsTheSameEveryTime(t *testing.T) {
 // What is on record as a step's candidate is what was measured, also where the step began from another text of the pool: evidence
 // makes it again from there, and a refusal is found under its name.
 func TestTheCandidateOnRecordIsTheOneThatWasMeasured(t *testing.T) {
+	manyRuns(t)
 	elsewhere := 0
 	for seed := range int64(6) {
 		w := newWorld(t)

@@ -14,14 +14,13 @@ import (
 func (a *Activities) lookAt(ctx context.Context, job Job, step, try int, by, parent, parentStage, candidate string, keys []string, g run.Gate) (evidence.Look, error) {
 	l := evidence.Look{
 		RunSeed: job.Params.Seed, Step: step, Try: try, By: by, Parent: parent, Candidate: candidate, ParentStage: parentStage, Trials: g.Trials,
-		Deterministic: g.Deterministic, Adopt: job.Params.Goal == "adopt", Second: job.Params.Judge2 != "",
-	}
+		Deterministic: g.Deterministic, Adopt: job.Params.Goal == "adopt", }
 	var err error
 	if l.Held, err = a.o.Store.RunItems(ctx, job.RunID, validation.Selection); err != nil {
 		return l, err
 	}
-	if l.Second {
-		ref, err := model.ParseRef(job.Params.Judge2)
+	if l.Second = g.SecondJudge != ""; l.Second {
+		ref, err := model.ParseRef(g.SecondJudge)
 		if err != nil {
 			return l, InputError("%w", err)
 		}

@@ -63,17 +63,8 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 		}
 	}
 
-	out := PreflightOut{Hash: hash, Gate: run.Gate{Deterministic: deterministic(judge, p), Trials: p.Trials, Alpha: p.Alpha, SecondJudge: p.Judge2}}
-	if out.Gate.Trials <= 0 {
-		out.Gate.Trials = 3
-		if out.Gate.Deterministic {
-			out.Gate.Trials = 1
-		}
-	}
+	out := PreflightOut{Hash: hash, Gate: run.Gate{Trials: p.Trials, Alpha: p.Alpha, SecondJudge: p.Judge2}}
 	out.Updates = refs[0].Provider != model.Offline // the offline model proposes by rule and takes no advice
-	if judge.Provider == model.Offline {
-		out.Measures = model.StatementCoverage
-	}
 	if p.Pairwise {
 		out.Notes = append(out.Notes, "steps compare answers pairwise: their scores are shares of answers that were not worse than the other side's; the first and the last text are judged on their own")
 	}
@@ -104,6 +95,22 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if items, err = a.o.Store.RunItems(ctx, in.Job.RunID, ""); err != nil {
 		return PreflightOut{}, err
 	}
+	// Items that the text itself decides need no judge: there is no noise to test against, and nothing to ask a second one.
+	fixed := p.Mode == ModeJudge && validation.Reproducible(items)
+	if fixed {
+		out.Gate.SecondJudge = ""
+		out.Notes = append(out.Notes, "every item is decided by the text itself: no judge is asked, and one trial says it all")
+	}
+	out.Gate.Deterministic = fixed || deterministic(judge, p)
+	if out.Gate.Trials <= 0 {
+		out.Gate.Trials = 3
+		if out.Gate.Deterministic {
+			out.Gate.Trials = 1
+		}
+	}
+	if judge.Provider == model.Offline && !fixed {
+		out.Measures = model.StatementCoverage
+	}
 	train, selection, test := validation.Of(items, validation.Train), validation.Of(items, validation.Selection), validation.Of(items, validation.Test)
 	out.Gate.Manifest, out.TestManifest = validation.Manifest(selection), validation.Manifest(test)
 	out.TrainItems = len(train)
@@ -115,7 +122,12 @@ func (a *Activities) Preflight(ctx context.Context, in PreflightIn) (PreflightOu
 	if err := a.planLooks(ctx, &out, p, len(train), len(selection)); err != nil {
 		return PreflightOut{}, err
 	}
-	note, estimate, err := a.estimate(refs[0], judge, p, len(pkg.View()), len(train), len(selection), out.Gate.Trials)
+	asked := len(selection)
+	if p.Mode == ModeJudge {
+		_, judged := byKind(selection)
+		asked = len(judged)
+	}
+	note, estimate, err := a.estimate(refs[0], judge, p, len(pkg.View()), len(train), asked, out.Gate.Trials)
 	if err != nil {
 		return PreflightOut{}, err
 	}
@@ -292,7 +304,7 @@ func (a *Activities) planLooks(ctx context.Context, out *PreflightOut, p run.Par
 	if smallest > most() {
 		return InputError("plan the gate: %d held-out item(s) can never reach the %.5f a test of this look may spend (smallest possible p %.5f, %d looks spent before): add learnings, or use --goal adopt", selection, most(), smallest, before)
 	}
-	out.Notes = append(out.Notes, a.detectable(ctx, selection, *g))
+	out.Notes = append(out.Notes, detectable(selection, *g, validation.AlphaFor(p.Alpha, g.PlannedLooks, before)))
 	return nil
 }
 
@@ -308,23 +320,19 @@ func deterministic(judge model.Ref, p run.Params) bool {
 // mostSimulated bounds the items of that simulation: more find no smaller a lift than the least that is tried.
 const mostSimulated = 150
 
-// detectable says what lift the gate can find with so many items, on the standing noise model.
-func (a *Activities) detectable(ctx context.Context, items int, g run.Gate) string {
-	lifts := []float64{0.1, 0.2, 0.3, 0.4}
-	r, err := calibrate.Simulate(ctx, calibrate.Options{Items: min(items, mostSimulated), Steps: 3 * g.PlannedLooks, Trials: g.Trials, Alpha: g.Alpha, Lifts: lifts, Noise: calibrate.Standing, Runs: 200, Seed: 1})
-	if err != nil {
-		return fmt.Sprintf("%d held-out items; what lift they can show could not be worked out: %v", items, err)
-	}
-	for _, pw := range r.Power {
-		if pw.Kind == "uniform" && pw.Rate >= 0.8 {
-			return fmt.Sprintf("with %d held-out items the gate finds a lift of +%.1f in about %.0f of 100 cases, as far as the standing noise model goes; a smaller one will often look like chance", items, pw.Lift, 100*pw.Rate)
+// detectable says what lift the run's first look can find with so many items, on the standing noise model.
+func detectable(items int, g run.Gate, alpha float64) string {
+	for _, lift := range []float64{0.1, 0.2, 0.3, 0.4} {
+		if rate := calibrate.Finds(calibrate.Standing, min(items, mostSimulated), g.Trials, alpha, lift, 200, 1); rate >= calibrate.Enough {
+			return fmt.Sprintf("with %d held-out items the gate finds a lift of +%.1f in about %.0f of 100 cases, as far as the standing noise model goes; a smaller one will often look like chance", items, lift, 100*rate)
 		}
 	}
-	return fmt.Sprintf("with %d held-out items the gate finds even a lift of +0.4 in fewer than 80 of 100 cases: add learnings, or use --goal adopt", items)
+	return fmt.Sprintf("with %d held-out items the gate finds even a lift of +0.4 in fewer than %.0f of 100 cases: add learnings, or use --goal adopt", items, 100*calibrate.Enough)
 }
 
-// estimate says what the run will cost about, and refuses a budget that does not cover a single step.
-func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillBytes, train, selection, trials int) (note string, usd []float64, err error) {
+// estimate says what the run will cost about, and refuses a budget that does not cover a single step. asked are the held-out items
+// that a model answers or judges.
+func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillBytes, train, asked, trials int) (note string, usd []float64, err error) {
 	rp, err := a.price(reflector, p)
 	if err != nil {
 		return "", nil, InputError("%w", err)
@@ -352,11 +360,11 @@ func (a *Activities) estimate(reflector, judge model.Ref, p run.Params, skillByt
 	step := func(bytesPerToken, fill, looks float64) float64 {
 		in := func(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 		reflect := rp.Cost(model.Usage{Input: in(skillBytes + 2000 + p.BatchSize*perItem), Output: int(fill * reflectTokens)})
-		side := float64(ceil(selection, judgeBatch)) * jp.Cost(model.Usage{Input: in(skillBytes + 900 + judgeBatch*perItem), Output: int(fill * float64(judgeTokens(judgeBatch)))}).USD()
+		side := float64(ceil(asked, judgeBatch)) * jp.Cost(model.Usage{Input: in(skillBytes + 900 + judgeBatch*perItem), Output: int(fill * float64(judgeTokens(judgeBatch)))}).USD()
 		if p.Mode == ModeRollout {
 			answer := int(fill * answerTokens)
-			side = float64(selection)*tp.Cost(model.Usage{Input: in(skillBytes + 300 + perItem), Output: answer}).USD() +
-				float64(ceil(selection, answerBatch))*jp.Cost(model.Usage{Input: in(1500+answerBatch*perItem) + answerBatch*answer, Output: int(fill * float64(judgeTokens(answerBatch)))}).USD()
+			side = float64(asked)*tp.Cost(model.Usage{Input: in(skillBytes + 300 + perItem), Output: answer}).USD() +
+				float64(ceil(asked, answerBatch))*jp.Cost(model.Usage{Input: in(1500+answerBatch*perItem) + answerBatch*answer, Output: int(fill * float64(judgeTokens(answerBatch)))}).USD()
 		}
 		return float64(p.Minibatch)*reflect.USD() + looks*float64(2*trials)*side
 	}

@@ -120,3 +120,43 @@ func TestNeedsFindTheLeastWork(t *testing.T) {
 		t.Errorf("%+v (%v)", needs, err)
 	}
 }
+
+// Finds is one look of the simulation: it accepts what is no better within its alpha, finds more the larger the lift and the more
+// items there are, and is the same each time.
+func TestFindsGrowsWithTheLiftAndTheItems(t *testing.T) {
+	const alpha, runs = 0.02, 1500
+	find := func(items int, lift float64) float64 { return Finds(Standing, items, 3, alpha, lift, runs, 7) }
+	if rate := find(48, 0); rate > alpha {
+		t.Errorf("it accepts what is no better in %.4f of the cases, with an alpha of %v", rate, alpha)
+	}
+	if a, b := find(24, 0.15), find(24, 0.3); a+0.1 > b {
+		t.Errorf("it finds +.15 in %.2f of the cases and +.30 in %.2f", a, b)
+	}
+	if a, b := find(12, 0.2), find(60, 0.2); a+0.3 > b {
+		t.Errorf("it finds +.20 in %.2f of the cases with 12 items and in %.2f with 60", a, b)
+	}
+	if find(24, 0.2) != find(24, 0.2) {
+		t.Error("it differs from time to time")
+	}
+	// A look that may spend less finds less.
+	if a, b := Finds(Standing, 24, 3, 0.0005, 0.2, runs, 7), find(24, 0.2); a >= b {
+		t.Errorf("%.3f with an alpha of .0005, %.3f with %v", a, b, alpha)
+	}
+}
+
+// Without what it is compared with, the gate's own figures stay what they are.
+func TestABareSimulationSaysTheSameOfTheGate(t *testing.T) {
+	o := options(24, 60)
+	whole, err := Simulate(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Bare = true
+	bare, err := Simulate(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bare.FalseAcceptRate != whole.FalseAcceptRate || bare.Power[0].Rate != whole.Power[0].Rate || bare.Power[1].Rate != whole.Power[1].Rate || len(bare.Peers) != 0 {
+		t.Errorf("%+v\n%+v", bare, whole)
+	}
+}

@@ -93,7 +93,7 @@ func Needs(ctx context.Context, o Options, items, trials []int) ([]Need, error) 
 						continue
 					}
 					try := o
-					try.Items, try.Trials, try.Lifts = n, t, []float64{lift}
+					try.Items, try.Trials, try.Lifts, try.Bare = n, t, []float64{lift}, true
 					r, err := Simulate(ctx, try)
 					if err != nil {
 						return nil, err

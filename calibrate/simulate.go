@@ -20,6 +20,8 @@ type Options struct {
 	Noise                Noise
 	Runs                 int // simulated runs
 	Seed                 uint64
+	// Bare leaves out what the gate is compared with: the plain design and the gates of the field.
+	Bare bool
 }
 
 // Power is how often a candidate that is better is accepted, where it turns up at a step drawn evenly from the run's, after
@@ -125,6 +127,9 @@ func (o Options) run(t *tally, n uint64) {
 						t.power[2*i+k]++
 					}
 					t.cost[2*i+k] += j.judgements
+					if o.Bare {
+						continue
+					}
 					j = &judge{r: rng(uint64(200 + 2*i + k)), parent: p, candidate: raised}
 					if look(plain, j, failing, seed, even).Outcome == validation.Accepted {
 						t.plain[2*i+k]++
@@ -141,6 +146,9 @@ func (o Options) run(t *tally, n uint64) {
 		})
 		accepted = accepted || d.Outcome == validation.Accepted
 		t.judgements += j.judgements
+		if o.Bare {
+			continue
+		}
 		j = &judge{r: rng(uint64(3000 + step)), parent: p, candidate: p}
 		plainAccepted = plainAccepted || look(plain, j, failing, seed, even).Outcome == validation.Accepted
 	}
@@ -151,6 +159,9 @@ func (o Options) run(t *tally, n uint64) {
 		t.plainAccepts++
 	}
 	for i, gate := range peers() {
+		if o.Bare {
+			break
+		}
 		r := rng(uint64(5000 + i))
 		memory := gate.begin(r, p)
 		for range o.Steps {
@@ -189,6 +200,9 @@ func (o Options) result(parts []tally) Result {
 		}
 	}
 	for i, gate := range peers() {
+		if o.Bare {
+			break
+		}
 		r.Peers = append(r.Peers, Peer{gate.name, sum(func(t tally) int { return t.peers[i] }) / runs})
 	}
 	return r

@@ -20,7 +20,7 @@ type Record struct {
 	Outcome     run.Outcome `json:"outcome"`
 	HashBefore  string      `json:"hash_before"`
 	HashAfter   string      `json:"hash_after"`
-	Reviewed    string      `json:"reviewed,omitempty"` // a person's rejection
+	Reviewed    string      `json:"reviewed,omitempty"` // what took the result back: rejected or stopped
 	Gate        run.Gate    `json:"gate"`
 	Items       []Item      `json:"items"`
 	Steps       []Step      `json:"steps"`

@@ -97,6 +97,8 @@ type Result struct {
 	Measures string   `json:"measures,omitempty"` // what the scores measure
 	// Params are the choices the run was made with.
 	Params *Params `json:"params,omitempty"`
+	// Reviewed is a person's word where the run waited for one: accepted, rejected, or stopped before anybody decided; "" without.
+	Reviewed string `json:"reviewed,omitempty"`
 	// Gate is what decided, so that a step can be decided again.
 	Gate *Gate `json:"gate,omitempty"`
 	// EstimateUSD is what the run was expected to cost before it began: the 50th and 95th percentile.
@@ -115,6 +117,13 @@ type Gate struct {
 	Manifest      string  `json:"manifest"`
 	SecondJudge   string  `json:"second_judge,omitempty"`
 }
+
+// What a review of a result ended with.
+const (
+	ReviewAccepted = "accepted"
+	ReviewRejected = "rejected"
+	ReviewStopped  = "stopped"
+)
 
 // Step is one look at one candidate.
 type Step struct {

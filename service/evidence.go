@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"whetstone/evidence"
 	"whetstone/run"
@@ -24,8 +23,8 @@ func (s *Service) Evidence(ctx context.Context, r run.Run) (evidence.Record, err
 	rec.Result = *r.Result
 	rec.Pairwise = r.Result.Params != nil && r.Result.Params.Pairwise
 	rec.Gate, rec.HashAfter, rec.SecondJudge = *r.Result.Gate, r.Result.HashAfter, r.Result.Gate.SecondJudge
-	if strings.HasPrefix(r.Result.Why, "a person rejected it") || strings.HasPrefix(r.Result.Why, "stopped before anybody decided") {
-		rec.Reviewed = r.Result.Why
+	if r.Result.Reviewed != run.ReviewAccepted {
+		rec.Reviewed = r.Result.Reviewed
 	}
 	for _, side := range []validation.Side{validation.Train, validation.Selection, validation.Test} {
 		items, err := s.Store.RunItems(ctx, r.ID, side)

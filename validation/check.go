@@ -3,6 +3,7 @@ package validation
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +14,12 @@ const MaxChecked = 1 << 20
 
 // Deterministic reports whether an item's verdict is the same each time for one text: all kinds but those a model judges.
 func Deterministic(it Item) bool { return it.Kind != KindLLM }
+
+// Reproducible reports whether items are decided by a text's bytes alone: neither by a model nor by a command, which may answer
+// otherwise the next time. No items are not.
+func Reproducible(items []Item) bool {
+	return len(items) > 0 && !slices.ContainsFunc(items, func(it Item) bool { return it.Kind == KindLLM || it.Kind == KindCommand })
+}
 
 // Check decides an item of kind contains, not_contains, regex or section about a text, byte for byte; with FoldCase under
 // Unicode's simple case folding. why is one clause for a report. It is Missing, never Fail, where there is nothing to

@@ -42,12 +42,12 @@ func (o *optimization) end(ctx workflow.Context) (OptimizeOutput, error) {
 		}
 	}
 	if o.in.Params.Review && o.Accepted > 0 {
-		refused, err := o.awaitReview(ctx)
+		word, why, err := o.awaitReview(ctx)
 		if err != nil {
 			return o.fail(ctx, err)
 		}
-		if refused != "" {
-			o.reject(&r, refused)
+		if r.Reviewed = word; word != run.ReviewAccepted {
+			o.reject(&r, why)
 		}
 	}
 	o.phase = "delivery"

@@ -32,10 +32,11 @@ import (
 
 // client is the offline model behind a name that makes it count as one that answers at random, with failures on demand.
 type client struct {
-	mu    sync.Mutex
-	n     int
-	fail  func(n int, r model.Request) (model.Reply, error)
-	price model.Price
+	mu        sync.Mutex
+	answering sync.Mutex // calls come side by side; what a test answers with may count and remember
+	n         int
+	fail      func(n int, r model.Request) (model.Reply, error)
+	price     model.Price
 }
 
 func (c *client) Client(model.Ref) (model.Client, error) { return c, nil }
@@ -46,7 +47,10 @@ func (c *client) Complete(ctx context.Context, r model.Request) (model.Reply, er
 	c.n++
 	c.mu.Unlock()
 	if c.fail != nil {
-		if reply, err := c.fail(n, r); err != nil || reply.Text != "" {
+		c.answering.Lock()
+		reply, err := c.fail(n, r)
+		c.answering.Unlock()
+		if err != nil || reply.Text != "" {
 			return reply, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"whetstone/activities"
+	"whetstone/run"
 )
 
 // DecideUpdate is the wire name of the update with which a person decides on a result that waits for review.
@@ -52,8 +53,9 @@ func (o *optimization) listenForReview(ctx workflow.Context) error {
 	return nil
 }
 
-// awaitReview waits until a person has decided, for days if need be, or stops the run. refused is the person's reason.
-func (o *optimization) awaitReview(ctx workflow.Context) (refused string, err error) {
+// awaitReview waits until a person has decided, for days if need be, or stops the run. word is what came of it, and why the
+// person's reason.
+func (o *optimization) awaitReview(ctx workflow.Context) (word, why string, err error) {
 	o.review.open = true
 	o.phase = "review"
 	o.show(ctx)
@@ -61,12 +63,12 @@ func (o *optimization) awaitReview(ctx workflow.Context) (refused string, err er
 	o.review.open = false
 	switch v := o.review.verdict; {
 	case err != nil:
-		return "", err
+		return "", "", err
 	case v == nil:
-		return "stopped before anybody decided", nil
+		return run.ReviewStopped, "stopped before anybody decided", nil
 	case !v.Accept:
 		_, err := callPutBack(ctx, activities.PutBackIn{Job: o.job, Gate: o.Pre.Gate, Why: v.Why})
-		return "a person rejected it: " + v.Why, err
+		return run.ReviewRejected, "a person rejected it: " + v.Why, err
 	}
-	return "", nil
+	return run.ReviewAccepted, "", nil
 }

@@ -74,7 +74,7 @@ func TestAResultWaitsForDaysUntilAPersonAcceptsIt(t *testing.T) {
 	if waited < 9*24*time.Hour {
 		t.Errorf("it waited %v", waited)
 	}
-	if r.Outcome != run.Accepted || r.Delivered != "staged" || w.proposed() == "" || r.HashAfter == r.HashBefore {
+	if r.Outcome != run.Accepted || r.Reviewed != run.ReviewAccepted || r.Delivered != "staged" || w.proposed() == "" || r.HashAfter == r.HashBefore {
 		t.Errorf("%+v", r)
 	}
 }
@@ -96,7 +96,7 @@ func TestARejectionByAPersonIsKeptAndNotTriedAgain(t *testing.T) {
 	if mute == nil || !mute.refused || !strings.Contains(mute.why, "needs a reason") {
 		t.Errorf("a rejection without a reason: %+v", mute)
 	}
-	if r.Outcome != run.NoImprovement || r.HashAfter != r.HashBefore || r.Delivered != "none" || w.proposed() != "" || r.Accepted != 0 || r.ProposalPath != nil {
+	if r.Outcome != run.NoImprovement || r.Reviewed != run.ReviewRejected || r.HashAfter != r.HashBefore || r.Delivered != "none" || w.proposed() != "" || r.Accepted != 0 || r.ProposalPath != nil {
 		t.Errorf("%+v", r)
 	}
 	if !strings.Contains(r.Why, "we never write it that way") || *r.Final.Selection != *r.Baseline.Selection || r.TestInterval != nil {
@@ -160,7 +160,7 @@ func TestAStopDuringReviewDeliversNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := out.Result
-	if r.Delivered != "none" || w.proposed() != "" || r.HashAfter != r.HashBefore || !strings.Contains(r.Why, "before anybody decided") {
+	if r.Reviewed != run.ReviewStopped || r.Delivered != "none" || w.proposed() != "" || r.HashAfter != r.HashBefore || !strings.Contains(r.Why, "before anybody decided") {
 		t.Errorf("%+v", r)
 	}
 	// Nobody rejected anything: nothing is on file against the edits.

@@ -284,3 +284,54 @@ func TestItemsThatCanNotBeTrustedAreRefused(t *testing.T) {
 		})
 	}
 }
+
+const fixedKinds = `
+- {kind: contains, pattern: t.Setenv, prompt: A test reads the environment., side: selection}
+- {kind: not_contains, pattern: "panic(", prompt: A helper fails in a test., side: selection}
+- {kind: contains, pattern: t.Setenv, prompt: Which call restores a variable, side: train}
+`
+
+// A real provider judges nothing where the text decides every item: no noise, so two held-out items and a single trial say it all,
+// and neither a second judge nor a test of chance stands in the way.
+func TestItemsThatTheTextDecidesNeedNoJudge(t *testing.T) {
+	for name, c := range map[string]struct {
+		items   string
+		payload string
+		want    run.Outcome
+		strict  bool
+	}{
+		"more pass":                 {fixedKinds, "- Use t.Setenv.", run.Accepted, true},
+		"one is lost":               {fixedKinds, "- Use t.Setenv, or panic(err).", run.NoImprovement, true},
+		"nothing moves":             {fixedKinds, "- Be brave.", run.NoImprovement, true},
+		"a command is no such item": {fixedKinds + "- {kind: command, command: [grep, t.Setenv], prompt: Does it build, side: train}\n", "- Use t.Setenv.", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.random()
+			w.params.SkillKey, w.params.Judge2 = "no-learnings", "groq:other"
+			w.items(c.items)
+			w.allow(&commands{})
+			h := w.listen(func(r model.Request) (model.Reply, error) {
+				if _, is := r.Task.(*model.ReflectTask); is {
+					return replyJSON(t, map[string]any{"reasoning": "r", "patches": []map[string]any{{"op": "add", "anchor": "", "payload": c.payload}}}), nil
+				}
+				return model.Reply{}, nil
+			})
+			if !c.strict {
+				_, err := w.optimize(w.envOf("one"))
+				var app *temporal.ApplicationError
+				if !errors.As(err, &app) || !strings.Contains(app.Message(), "can never reach") {
+					t.Errorf("two items were enough for a test against noise: %v", err)
+				}
+				return
+			}
+			r := w.run("one")
+			if r.Outcome != c.want || !r.Gate.Deterministic || r.Gate.Trials != 1 || r.Gate.SecondJudge != "" || r.Measures != "" {
+				t.Errorf("%s, %s: %+v", r.Outcome, r.Why, r.Gate)
+			}
+			if asked := h.of("judge"); len(asked) != 0 {
+				t.Errorf("a judge was asked %d times", len(asked))
+			}
+		})
+	}
+}

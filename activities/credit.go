@@ -63,6 +63,7 @@ func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 		return ScreenOut{}, err
 	}
 	l.Candidate = part
+	most := validation.CreditTrials(len(items), len(l.Held), l.Trials)
 	var word validation.Credited
 	for trial := 0; ; trial++ {
 		if err := a.draw(ctx, in.Job, l, l.Site(evidence.StageCredit), items, trial, 1, false); err != nil {
@@ -73,7 +74,7 @@ func (a *Activities) screen(ctx context.Context, in ScreenIn) (ScreenOut, error)
 			return ScreenOut{}, err
 		}
 		// The parent may have trials that another part asked for, and after a crash the part may: the word is on as many of both.
-		if word = validation.Credit(parent.Before(trial+1).With(before), candidate.Before(trial+1), fell, len(in.Keys) == 1, trial+1); !word.More {
+		if word = validation.Credit(parent.Before(trial+1).With(before), candidate.Before(trial+1), fell, len(in.Keys) == 1, trial+1, most); !word.More {
 			break
 		}
 	}

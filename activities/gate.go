@@ -195,6 +195,13 @@ func (a *Activities) decision(ctx context.Context, in DecideIn) (d validation.De
 	return d, look, divisible(in, d, s), nil
 }
 
+// unproven reports whether a refusal says only that there is not enough evidence. What a judge that answers the same every time
+// refuses is known to be no better, and a veto has found a loss twice.
+func unproven(in DecideIn, d validation.Decision) bool {
+	vetoed := d.P != nil && d.Alpha != nil && *d.P <= *d.Alpha
+	return !in.Gate.Deterministic && in.Job.Params.Goal != "adopt" && !vetoed
+}
+
 func (a *Activities) keepRejection(ctx context.Context, in DecideIn, d validation.Decision, parts bool) error {
 	patches, err := a.o.Store.Patches(ctx, in.Job.RunID, in.Step)
 	if err != nil {
@@ -208,6 +215,6 @@ func (a *Activities) keepRejection(ctx context.Context, in DecideIn, d validatio
 	}
 	return a.o.Store.PutRejection(ctx, run.Rejection{
 		Bundle: in.Bundle, SkillKey: in.Job.Params.SkillKey, Parent: in.Parent, Manifest: in.Gate.Manifest, Judge: judgeName(in.Job), Reason: d.Reason,
-		Patches: of, Divisible: parts, RunID: in.Job.RunID, ParentScore: d.Parent, CandidateScore: d.Candidate,
+		Patches: of, Divisible: parts, Unproven: unproven(in, d), RunID: in.Job.RunID, ParentScore: d.Parent, CandidateScore: d.Candidate,
 	})
 }

@@ -74,7 +74,7 @@ type Records interface {
 	PutRejection(ctx context.Context, r run.Rejection) error
 	Rejection(ctx context.Context, bundle string) (r run.Rejection, found bool, err error)
 	RefusedHere(ctx context.Context, runID string) (map[string]string, error)
-	LatestRejections(ctx context.Context, skillKey string, limit int) ([]run.Rejection, error)
+	Established(ctx context.Context, skillKey string, limit int) ([]run.Rejection, error)
 
 	Look(ctx context.Context, skillKey, manifest, runID string, step, try int) (int, error)
 	Looks(ctx context.Context, skillKey, manifest string) (int, error)

@@ -80,20 +80,19 @@ func (a *Activities) reflect(ctx context.Context, in ReflectIn) (ReflectOut, []o
 	return out, patches, err
 }
 
-// rejections are the latest refusals as the reflecting model is told of them, latest first.
+// rejections are what the reflecting model is told to avoid: what is known against edits. A refusal that says only that a gain could
+// not be told from chance is no such thing; most bundles refused by a noisy judge hold good edits, and a model that is shown them
+// keeps away from what helps (docs/optimizer.md, "What each part earns").
 func (a *Activities) rejections(ctx context.Context, job Job) ([]optimizer.Rejection, error) {
 	if !job.Params.Has(run.PartMemory) {
 		return nil, nil
 	}
-	rejected, err := a.o.Store.LatestRejections(ctx, job.Params.SkillKey, promptRejection)
+	rejected, err := a.o.Store.Established(ctx, job.Params.SkillKey, promptRejection)
 	if err != nil {
 		return nil, err
 	}
 	var out []optimizer.Rejection
 	for _, r := range rejected {
-		if r.Divisible { // something in it was good: the gate could not tell it from chance, which is no word against any of its edits
-			continue
-		}
 		x := optimizer.Rejection{Reason: r.Reason}
 		for _, q := range r.Patches {
 			x.Patches = append(x.Patches, optimizer.Patch{Op: optimizer.Op(q.Op), Anchor: q.Anchor, Payload: q.Payload, File: q.File})

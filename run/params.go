@@ -1,5 +1,7 @@
 package run
 
+import "slices"
+
 // Params are the choices of one optimization, as given on the command line. They name what is to be done and never hold
 // a text: they travel through Temporal. Attaching to an open run compares them field by field.
 type Params struct {
@@ -62,6 +64,22 @@ const (
 
 // Parts lists them.
 var Parts = []string{PartSlow, PartMeta, PartCredit, PartMemory}
+
+// OnRequest are the parts that a run of the command line has only where it is asked for them: measured, they did not earn their
+// place (docs/optimizer.md, "What each part earns").
+var OnRequest = []string{PartSlow}
+
+// Left are the parts to leave out, where a person named some that are wanted and some that are not.
+func Left(with, without []string) []string {
+	left := slices.Clone(without)
+	for _, part := range OnRequest {
+		if !slices.Contains(with, part) {
+			left = append(left, part)
+		}
+	}
+	slices.Sort(left)
+	return slices.Compact(left)
+}
 
 // Has tells whether a part is not left out.
 func (p Params) Has(part string) bool {

@@ -235,6 +235,7 @@ type Rejection struct {
 	Reason         string
 	Patches        []PatchRecord
 	Divisible      bool // a part of the bundle may be good
+	Unproven       bool // refused for want of evidence alone: nothing is known against it
 	RunID          string
 	ParentScore    *float64
 	CandidateScore *float64

@@ -16,18 +16,18 @@ func (s *Store) PutRejection(ctx context.Context, r run.Rejection) error {
 	if err != nil {
 		return fmt.Errorf("keep a rejection: %w", err)
 	}
-	_, err = s.write.ExecContext(ctx, `INSERT INTO rejections (bundle, skill_key, parent, manifest, judge, reason, patches, divisible, run_id, parent_score, candidate_score, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-		r.Bundle, r.SkillKey, r.Parent, r.Manifest, r.Judge, r.Reason, string(b), r.Divisible, r.RunID, r.ParentScore, r.CandidateScore, stamp(s.now()))
+	_, err = s.write.ExecContext(ctx, `INSERT INTO rejections (bundle, skill_key, parent, manifest, judge, reason, patches, divisible, unproven, run_id, parent_score, candidate_score, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+		r.Bundle, r.SkillKey, r.Parent, r.Manifest, r.Judge, r.Reason, string(b), r.Divisible, r.Unproven, r.RunID, r.ParentScore, r.CandidateScore, stamp(s.now()))
 	return wrap(err, "keep a rejection")
 }
 
-const rejectionColumns = `bundle, skill_key, parent, manifest, judge, reason, patches, divisible, run_id, parent_score, candidate_score`
+const rejectionColumns = `bundle, skill_key, parent, manifest, judge, reason, patches, divisible, unproven, run_id, parent_score, candidate_score`
 
 func scanRejection(r scanner) (run.Rejection, error) {
 	var x run.Rejection
 	var patches string
-	if err := r.Scan(&x.Bundle, &x.SkillKey, &x.Parent, &x.Manifest, &x.Judge, &x.Reason, &patches, &x.Divisible, &x.RunID, &x.ParentScore, &x.CandidateScore); err != nil {
+	if err := r.Scan(&x.Bundle, &x.SkillKey, &x.Parent, &x.Manifest, &x.Judge, &x.Reason, &patches, &x.Divisible, &x.Unproven, &x.RunID, &x.ParentScore, &x.CandidateScore); err != nil {
 		return x, err
 	}
 	return x, json.Unmarshal([]byte(patches), &x.Patches)
@@ -42,9 +42,23 @@ func (s *Store) Rejection(ctx context.Context, bundle string) (r run.Rejection, 
 	return r, err == nil, wrap(err, "look a rejection up")
 }
 
-// LatestRejections returns the most recent refusals for a skill, latest first.
-func (s *Store) LatestRejections(ctx context.Context, skillKey string, limit int) ([]run.Rejection, error) {
-	return collect(ctx, s.read, "list rejections", scanRejection, `SELECT `+rejectionColumns+` FROM rejections WHERE skill_key = ? ORDER BY at DESC, bundle LIMIT ?`, skillKey, limit)
+// Established returns what is known against edits of a skill: bundles that were refused for more than want of evidence and have no
+// part that may be good, latest first, then edits that did harm alone.
+func (s *Store) Established(ctx context.Context, skillKey string, limit int) ([]run.Rejection, error) {
+	out, err := collect(ctx, s.read, "list rejections", scanRejection,
+		`SELECT `+rejectionColumns+` FROM rejections WHERE skill_key = ? AND NOT unproven AND NOT divisible ORDER BY at DESC, bundle LIMIT ?`, skillKey, limit)
+	if err != nil {
+		return nil, err
+	}
+	harmful, err := collect(ctx, s.read, "list harmful edits", func(r scanner) (run.Rejection, error) {
+		x, p := run.Rejection{SkillKey: skillKey}, run.PatchRecord{}
+		err := r.Scan(&x.Reason, &x.RunID, &p.Key, &p.Op, &p.Anchor, &p.Payload, &p.File)
+		x.Patches = []run.PatchRecord{p}
+		return x, err
+	}, `SELECT h.reason, h.run_id, h.edit, p.op, p.anchor, p.payload, p.file FROM harmful h
+		JOIN patches p ON p.run_id = h.run_id AND p.key = h.edit
+		WHERE h.skill_key = ? AND p.payload <> ? GROUP BY h.edit ORDER BY max(h.at) DESC, h.edit LIMIT ?`, skillKey, Withheld, max(limit-len(out), 0))
+	return append(out, harmful...), err
 }
 
 // RefusedHere maps the bundles that one run has seen refused, replayed refusals included, to the reason.

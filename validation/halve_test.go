@@ -77,8 +77,8 @@ func TestCreditAsksForMoreWhereASingleEditIsNotClear(t *testing.T) {
 		"a clear gain":                                 {marks("ffff"), marks("ppff"), nil, true, 1, Credited{Keep: true, Gain: 2}},
 		"a clear loss":                                 {marks("pppp"), marks("ffff"), nil, true, 1, Credited{Harmful: true, Gain: -4}},
 		"not clear yet":                                {marks("pfff"), marks("fpff"), nil, true, 1, Credited{More: true}},
-		"in doubt at the end, for the edit":            {marks("pfff"), marks("fpff"), nil, true, CreditTrials, Credited{Keep: true}},
-		"a small loss at the end":                      {marks("ppff"), marks("ffpf"), nil, true, CreditTrials, Credited{Gain: -1}},
+		"in doubt at the end, for the edit":            {marks("pfff"), marks("fpff"), nil, true, creditTrials, Credited{Keep: true}},
+		"a small loss at the end":                      {marks("ppff"), marks("ffpf"), nil, true, creditTrials, Credited{Gain: -1}},
 		"several edits are kept for a clear gain only": {marks("ffff"), marks("ppff"), nil, false, 1, Credited{Gain: 2}},
 		"and for one":                                  {marks("ffff"), marks("pppf"), nil, false, 1, Credited{Keep: true, Gain: 3}},
 		"what fell under the bundle falls again":       {marks("pffff"), marks("fpppp"), map[string]bool{"a": true}, false, 1, Credited{Gain: 3}},
@@ -86,8 +86,26 @@ func TestCreditAsksForMoreWhereASingleEditIsNotClear(t *testing.T) {
 		"nothing has changed":                          {marks("pf"), marks("pf"), nil, true, 1, Credited{}},
 		"a verdict is missing":                         {marks("ffff"), marks("ppp?"), nil, true, 1, Credited{}},
 	} {
-		if got := Credit(c.parent, c.part, c.fell, c.single, c.trials); got != c.want {
+		if got := Credit(c.parent, c.part, c.fell, c.single, c.trials, creditTrials); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
+	}
+}
+
+// Every part of a bundle of four measured to its end stays within twice a plain look, whatever share of the items is screened.
+func TestABundleOfFourStaysWithinTwiceAPlainLook(t *testing.T) {
+	for held := 4; held < 80; held++ {
+		for screened := 1; screened <= held; screened++ {
+			for trials := 2; trials <= 5; trials++ {
+				n := CreditTrials(screened, held, trials)
+				if cost, plain := (2+4*n+n)*screened, 2*trials*held; cost > 2*plain || n < 1 || n > creditTrials {
+					t.Fatalf("%d of %d items, %d trials: %d for each edit cost %d, a plain look %d", screened, held, trials, n, cost, plain)
+				}
+			}
+		}
+	}
+	// Few items leave room for all of them.
+	if CreditTrials(20, 48, 3) != creditTrials || CreditTrials(48, 48, 3) != 2 || CreditTrials(48, 48, 1) != 1 {
+		t.Errorf("%d, %d, %d", CreditTrials(20, 48, 3), CreditTrials(48, 48, 3), CreditTrials(48, 48, 1))
 	}
 }

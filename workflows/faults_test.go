@@ -224,3 +224,54 @@ func TestOneBadEditDoesNotSinkGoodOnes(t *testing.T) {
 		})
 	}
 }
+
+// With a judge that answers at random most refusals say only that a gain could not be told from chance: nothing of those is held
+// against their edits. An edit that did harm alone is told, and so is a person's word.
+func TestOnlyWhatIsKnownAgainstEditsIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.random()
+	w.params.Epochs, w.params.Minibatch, w.params.MaxAdds, w.params.Patience = 2, 1, 9, 0
+	asked := 0
+	var told []string
+	w.listen(func(r model.Request) (model.Reply, error) {
+		switch task := r.Task.(type) {
+		case *model.ReflectTask:
+			_, rest, _ := strings.Cut(promptOf(r), "<refused_before>")
+			layer, _, _ := strings.Cut(rest, "</refused_before>")
+			told = append(told, layer)
+			patches := []map[string]any{}
+			for _, line := range [][]string{{"- Good one.", "- Bad idea."}, {"- Means nothing."}, nil}[min(asked, 2)] {
+				patches = append(patches, map[string]any{"op": "add", "anchor": "", "payload": line})
+			}
+			asked++
+			return replyJSON(t, map[string]any{"reasoning": "r", "patches": patches}), nil
+		case *model.JudgeTask:
+			return sees(t, task, func(it model.JudgeItem) bool {
+				if skill.Hash(it.ID)[0] < '8' {
+					return strings.Contains(task.Body, "Good one.")
+				}
+				return !strings.Contains(task.Body, "Bad idea.")
+			}), nil
+		}
+		return model.Reply{}, nil
+	})
+	w.run("one")
+	if asked < 3 {
+		t.Fatalf("%d reflections:\n%s", asked, trace(w, "one"))
+	}
+	refused := 0
+	for _, st := range w.steps("one") {
+		if st.Outcome == validation.Rejected {
+			refused++
+		}
+	}
+	last := told[len(told)-1]
+	if refused < 2 || !strings.Contains(last, "Bad idea.") || !strings.Contains(last, "alone it loses") {
+		t.Errorf("%d refusals, and the harmful edit is not told: %q\n%s", refused, told, trace(w, "one"))
+	}
+	for i, layer := range told {
+		if strings.Contains(layer, "Good one.") || strings.Contains(layer, "Means nothing.") {
+			t.Errorf("prompt %d holds against an edit what says nothing of it: %q", i, layer)
+		}
+	}
+}

@@ -164,7 +164,7 @@ func TestAStopDuringReviewDeliversNothing(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// Nobody rejected anything: nothing is on file against the edits.
-	rejected, err := w.store.LatestRejections(t.Context(), "go-testing", 100)
+	rejected, err := w.store.Established(t.Context(), "go-testing", 100)
 	if err != nil {
 		t.Fatal(err)
 	}

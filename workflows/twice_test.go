@@ -162,7 +162,7 @@ func trace(w *world, id string) string {
 	for _, p := range patches {
 		fmt.Fprintf(&b, "patch %d %s %s %s\n", p.Step, p.Key, p.State, p.Reason)
 	}
-	rejected, err := w.store.LatestRejections(w.t.Context(), w.params.SkillKey, 1000)
+	rejected, err := w.store.RefusedHere(w.t.Context(), id)
 	if err != nil {
 		w.t.Fatal(err)
 	}

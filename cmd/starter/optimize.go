@@ -35,7 +35,7 @@ type optimizeFlags struct {
 	write, stage, dryRun, watch, detach                  bool
 	search, judge2, target, itemsFile, report            string
 	pairwise, commands, review, rank, baselines          bool
-	without                                              []string
+	with, without                                        []string
 }
 
 func (a *app) optimizeCmd() *cobra.Command {
@@ -84,6 +84,7 @@ func (o *optimizeFlags) bind(cmd *cobra.Command) {
 	f.BoolVar(&o.rank, "rank", false, "let the model rank patches where more are proposed than a step takes (default by support)")
 	f.BoolVar(&o.baselines, "baselines", false, "also measure what appending everything and a one-shot rewrite would have reached, within the budget")
 	f.BoolVar(&o.review, "review", false, "wait for `starter runs decide` before anything is delivered; needs a running worker")
+	f.StringSliceVar(&o.with, "with", nil, "parts of the optimizer that are off otherwise: "+strings.Join(run.OnRequest, ", "))
 	f.StringSliceVar(&o.without, "without", nil, "leave parts of the optimizer out, to see what they earn: "+strings.Join(run.Parts, ", "))
 	f.IntVar(&o.epochs, "epochs", 3, "passes over the train part")
 	f.IntVar(&o.batch, "batch-size", 8, "corrections in a minibatch")
@@ -184,6 +185,14 @@ func (o *optimizeFlags) check() error {
 		return usage("--search %q: greedy or pareto", o.search)
 	case o.search == activities.SearchPareto && o.goal == "adopt":
 		return usage("--search pareto explores for --goal improve; adopting works edit by edit")
+	}
+	for _, w := range o.with {
+		switch {
+		case !slices.Contains(run.OnRequest, w):
+			return usage("--with %s: want some of %s; the other parts are on unless left out by --without", w, strings.Join(run.OnRequest, ", "))
+		case slices.Contains(o.without, w):
+			return usage("--with %s and --without %s: want one of them", w, w)
+		}
 	}
 	for _, w := range o.without {
 		if !slices.Contains(run.Parts, w) {

@@ -132,7 +132,7 @@ func (o *optimizeFlags) more(m *service.Models, p *run.Params) error {
 	if o.search != activities.SearchGreedy {
 		p.Search = o.search
 	}
-	p.Without = slices.Sorted(slices.Values(o.without))
+	p.Without = run.Left(o.with, o.without)
 	for _, x := range []struct {
 		flag, value string
 		into        *string

@@ -240,7 +240,7 @@ func screen(b *bundles, s []validation.Sight, chosen map[int]bool, fell map[stri
 			}
 			p.Verdicts = append(p.Verdicts, parents[trial]...)
 			q.Verdicts = append(q.Verdicts, side(chances, trial)...)
-			switch c := validation.Credit(p, q, fell, len(part) == 1, trial+1); {
+			switch c := validation.Credit(p, q, fell, len(part) == 1, trial+1, validation.CreditTrials(len(items), len(b.parent), 3)); {
 			case c.Keep:
 				return validation.KeepPart, nil
 			case !c.More:
@@ -270,8 +270,8 @@ func TestCreditRecoversTheGoodEdits(t *testing.T) {
 		if harm > 0.3 {
 			t.Errorf("%d items: %d of %d harmful edits were kept", items, c.harm, c.bundles)
 		}
-		if c.cost > 2 {
-			t.Errorf("%d items: it cost %.2f plain looks", items, c.cost)
+		if c.most > 2 {
+			t.Errorf("%d items: a bundle cost %.2f plain looks", items, c.most)
 		}
 	}
 }

@@ -13,6 +13,10 @@ ALTER TABLE steps ADD COLUMN parent_stage TEXT NOT NULL DEFAULT '';
 ALTER TABLE steps ADD COLUMN judge TEXT NOT NULL DEFAULT '';         -- '' is the run's
 ALTER TABLE patches ADD COLUMN file TEXT NOT NULL DEFAULT '';
 
+-- Refused for want of evidence alone: nothing is known against it. Only judges that answer at random leave that open.
+ALTER TABLE rejections ADD COLUMN unproven INTEGER NOT NULL DEFAULT 0;
+UPDATE rejections SET unproven = 1 WHERE judge NOT LIKE 'offline%';
+
 -- Texts are in texts, under their hash.
 CREATE TABLE advice (
     run_id TEXT NOT NULL REFERENCES runs (id),

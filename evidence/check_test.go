@@ -350,7 +350,7 @@ func TestAForgottenTextIsToldAndNoDifference(t *testing.T) {
 
 func TestAPersonsRejectionIsNoDifference(t *testing.T) {
 	r := clone(t, written(t))
-	r.Reviewed, r.HashAfter, r.Outcome = "a person rejected it: not our style", r.HashBefore, run.NoImprovement
+	r.Reviewed, r.HashAfter, r.Outcome = run.ReviewRejected, r.HashBefore, run.NoImprovement
 	if got := evidence.Check(r); len(got.Differences) > 0 {
 		t.Errorf("%+v", got)
 	}

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -144,6 +145,7 @@ func TestAFallIsMeasuredAgainOnBothSides(t *testing.T) {
 		"it can not be measured":            {[2]Tally{{Pass: 5, N: 6, Missing: 1}, {Pass: 0, N: 6}}, Indecisive},
 		"the candidate had only bad luck":   {[2]Tally{{Pass: 6, N: 6}, {Pass: 5, N: 6}}, Accepted},
 		"a second measurement broke off at": {[2]Tally{{Pass: 2, N: 2}, {Pass: 0, N: 2}}, ""},
+		"as often as at first is too few":   {[2]Tally{{Pass: 3, N: 3}, {Pass: 0, N: 3}}, ""},
 	} {
 		s[12].Again = c.again
 		ask, word := d.Next(s, 0.05, 1)
@@ -168,6 +170,20 @@ func TestStagesShareALooksAlpha(t *testing.T) {
 		}
 		if sum > 1+1e-9 {
 			t.Errorf("%d trials: the tests of a look spend %v of its alpha", trials, sum)
+		}
+	}
+	// The test after the further trials has its share too: six gains have a p of 1/64.
+	d := Design{Trials: 3}
+	s := make([]Sight, 12)
+	for i := range s {
+		s[i] = Sight{Weight: 1, Main: [2]Tally{{N: 3}, {N: 3}}}
+		if i < 6 {
+			s[i].Main[1].Pass, s[i].Further = 3, [2]Tally{{N: 3}, {Pass: 3, N: 3}}
+		}
+	}
+	for alpha, want := range map[float64]string{0.039: Rejected, 0.0395: Accepted} {
+		if _, word := d.Next(s, alpha, 1); word == nil || word.Outcome != want || math.Abs(*word.Alpha-0.4*alpha) > 1e-12 {
+			t.Errorf("alpha %v: %+v, want %s", alpha, word, want)
 		}
 	}
 }

@@ -14,7 +14,8 @@ import (
 func (a *Activities) lookAt(ctx context.Context, job Job, step, try int, by, parent, parentStage, candidate string, keys []string, g run.Gate) (evidence.Look, error) {
 	l := evidence.Look{
 		RunSeed: job.Params.Seed, Step: step, Try: try, By: by, Parent: parent, Candidate: candidate, ParentStage: parentStage, Trials: g.Trials,
-		Deterministic: g.Deterministic, Adopt: job.Params.Goal == "adopt", }
+		Deterministic: g.Deterministic, Adopt: job.Params.Goal == "adopt",
+	}
 	var err error
 	if l.Held, err = a.o.Store.RunItems(ctx, job.RunID, validation.Selection); err != nil {
 		return l, err

@@ -289,6 +289,11 @@ const fixedKinds = `
 - {kind: contains, pattern: t.Setenv, prompt: A test reads the environment., side: selection}
 - {kind: not_contains, pattern: "panic(", prompt: A helper fails in a test., side: selection}
 - {kind: contains, pattern: t.Setenv, prompt: Which call restores a variable, side: train}
+- {kind: not_contains, pattern: os.Exit, prompt: A command under test ends early., side: train}
+- {kind: regex, pattern: '(?m)^#', prompt: The file has a heading., side: train}
+- {kind: contains, pattern: golden, prompt: Output is compared with what is stored., side: train}
+- {kind: section, section: Parallel tests, prompt: Slow cases are independent., side: train}
+- {kind: not_contains, pattern: TODO, prompt: Nothing is left for later., side: train}
 `
 
 // A real provider judges nothing where the text decides every item: no noise, so two held-out items and a single trial say it all,

@@ -196,8 +196,12 @@ func (a *Activities) decision(ctx context.Context, in DecideIn) (d validation.De
 }
 
 // unproven reports whether a refusal says only that there is not enough evidence. What a judge that answers the same every time
-// refuses is known to be no better, and a veto has found a loss twice.
+// refuses is known to be no better, and a veto has found a loss twice. What the first judge accepted and a second one doubts is
+// contested, which is no knowledge either.
 func unproven(in DecideIn, d validation.Decision) bool {
+	if d.Stage == validation.StageSecond {
+		return true
+	}
 	vetoed := d.P != nil && d.Alpha != nil && *d.P <= *d.Alpha
 	return !in.Gate.Deterministic && in.Job.Params.Goal != "adopt" && !vetoed
 }

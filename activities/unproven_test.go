@@ -19,6 +19,8 @@ func TestARefusalIsUnprovenWhereOnlyEvidenceIsWanting(t *testing.T) {
 		"triage sees no gain":        {noisy, "improve", validation.Decision{Stage: validation.StageTriage}, true},
 		"p is above alpha":           {noisy, "improve", validation.Decision{P: f(0.2), Alpha: f(0.01)}, true},
 		"an item fell, twice":        {noisy, "improve", validation.Decision{P: f(0.001), Alpha: f(0.01)}, false},
+		"a second judge doubts it":   {noisy, "improve", validation.Decision{Stage: validation.StageSecond, P: f(0.001), Alpha: f(0.01)}, true},
+		"and so of a strict gate":    {strict, "improve", validation.Decision{Stage: validation.StageSecond}, true},
 		"the judge never changes":    {strict, "improve", validation.Decision{}, false},
 		"a correction does not take": {noisy, "adopt", validation.Decision{}, false},
 	} {

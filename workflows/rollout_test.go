@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -316,6 +317,7 @@ func TestItemsThatTheTextDecidesNeedNoJudge(t *testing.T) {
 			w.params.SkillKey, w.params.Judge2 = "no-learnings", "groq:other"
 			w.items(c.items)
 			w.allow(&commands{})
+			w.client.price = model.Price{Input: 1, Output: 5}
 			h := w.listen(func(r model.Request) (model.Reply, error) {
 				if _, is := r.Task.(*model.ReflectTask); is {
 					return replyJSON(t, map[string]any{"reasoning": "r", "patches": []map[string]any{{"op": "add", "anchor": "", "payload": c.payload}}}), nil
@@ -336,6 +338,11 @@ func TestItemsThatTheTextDecidesNeedNoJudge(t *testing.T) {
 			}
 			if asked := h.of("judge"); len(asked) != 0 {
 				t.Errorf("a judge was asked %d times", len(asked))
+			}
+			// Nor does the estimate count one: trials cost nothing.
+			w.params.Trials = 9
+			if more := w.run("two"); len(r.EstimateUSD) != 2 || !slices.Equal(r.EstimateUSD, more.EstimateUSD) {
+				t.Errorf("estimated at %v, and with nine trials at %v", r.EstimateUSD, more.EstimateUSD)
 			}
 		})
 	}

@@ -4,9 +4,9 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -85,8 +85,13 @@ func TestTheViewerWorksInARealBrowser(t *testing.T) {
 		t.Errorf("a script of the content ran: %s, %d dialogs", got, dialogs)
 	}
 	// Even markup that got past the sanitiser would find the policy closed.
-	if err := chromedp.Run(ctx, chromedp.Evaluate(`{ const s = document.createElement("div"); s.innerHTML = '<img src="x" onerror="window.pwned=3">'; document.body.append(s); }`, nil), chromedp.Sleep(300*time.Millisecond)); err != nil {
-		t.Fatal(err)
+	// The listener comes after the inline handler, so that once it has heard of the error, the handler has had its turn.
+	var heard bool
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`new Promise(heard => {
+		const s = document.createElement("div"); s.innerHTML = '<img src="x" onerror="window.pwned=3">';
+		s.firstChild.addEventListener("error", () => heard(true)); document.body.append(s);
+	})`, &heard, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })); err != nil || !heard {
+		t.Fatal(heard, err)
 	}
 	if got := eval(`window.pwned`); got != "undefined" {
 		t.Errorf("an inline handler ran: %s", got)
